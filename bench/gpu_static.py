@@ -94,10 +94,20 @@ def written(command, chip, name, folder):
     if "// box " in text:
         # Bytes of boxes stand in no instruction: the tile says them.
         tiles = subprocess.run(command + ["--device", chip, "--emit", "tile", "-o", "-"], check=True, capture_output=True, text=True).stdout
-        about["note"], about["cast"] = tile(name, tiles)
+        launched = re.findall(r"// launch (\S+)", text)
+        about["note"], about["cast"] = tile(name, of_kernel(tiles, launched))
     if about:
         path.with_suffix(".json").write_text(json.dumps(about))
     return path
+
+
+def of_kernel(text, launched):
+    """Of the text of stage `tile` the kernel that is launched, or the first of those that are joined to it."""
+    def name(part):
+        return part.split(maxsplit=1)[0]
+    parts = text.split("tile.kernel @")
+    named = [part for part in parts for kernel in launched if (kernel + "_").startswith(name(part) + "_")]
+    return max(named, key=lambda part: len(name(part)), default=text)
 
 
 def tile(name, text):

@@ -270,6 +270,14 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     the box are `line_bytes` then. Boxes begin at multiples of `align_bytes` there. With `units` a box may go to the same
     place of so many units at once that run rTasks of a cluster, which meet in `meet_cycles`.
 
+    With `asker_lanes` those lanes of a core ask for the kernel's boxes and do nothing else. Each keeps
+    `asker_bytes` of registers, and the others get what that leaves, in pieces of `share_bytes`.
+
+    ```mlir
+    device.move @stage_boxes_apart from @global to @smem engine(@tensor_copies) latency_cycles(600) strided
+      boxes({..., asker_lanes = 128, asker_bytes = 96, share_bytes = 32})
+    ```
+
     - C1: both memories belong to the machine.
     - C2: cycles, bandwidth and least bytes are above zero.
     - C3: the engine belongs to the machine.
@@ -278,7 +286,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
       one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
       that is a power of two of elements.
     - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle
-      where there is one, and `units` and `meet_cycles` both or none.
+      where there is one, `units` and `meet_cycles` both or none, and all three numbers of an asker or none, without
+      `units`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
@@ -503,6 +512,12 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     device.kernel @mm tasks 512 groups 2 cluster [2, 32] {
     ```
 
+    With `resident` so many rTasks are in a unit at the same time, each with its share of the registers.
+
+    ```mlir
+    device.kernel @attention tasks 1536 groups 2 resident 2 {
+    ```
+
     - C1: the first argument is an index, the others are memrefs of static shape.
     - C2: there is at least one rTask, and at least one group.
     - C3: what groups do together they do alike: a transfer or a fill between memories that
@@ -512,7 +527,7 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       that and the next write, stands a barrier of scope "core". An engine reads and writes
       until a token is waited for that was given with it or later, of boxes its own, for which all groups wait and
       need no barrier to read them. A transfer that is `after` an arrival is in order behind what groups did before they
-      arrived. It begins, and is waited
+      arrived; for one that a group of its own asks for nothing else is, no barrier. It begins, and is waited
       for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them. Between the use
       of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope "cluster".
@@ -525,14 +540,18 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     - C7: what the rTasks of a cluster do together, to bring one box and to wait for each other, they do alike: by
       no index that differs between them; these and their own boxes, with which they count, under no condition that
       does.
+    - C8: as many rTasks as are `resident` have room in a unit. Where a group of its own asks for boxes, it asks for all
+      of them, its lanes and those of the other groups are a block's at most, and what it keeps of the registers is no more than
+      its share. It does not meet others: rTasks are no clusters, boxes are of what the kernel does not write, and what
+      is brought in a loop is `after` an arrival.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
-    OptionalAttr<DenseI64ArrayAttr>:$cluster,
+    OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,
     OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
     OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `tasks` $tasks (`groups` $groups^)? (`cluster` $cluster^)?
+    $sym_name `tasks` $tasks (`groups` $groups^)? (`resident` $resident^)? (`cluster` $cluster^)?
     (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
     attr-dict-with-keyword $body
   }];

@@ -8,7 +8,7 @@
 //! What a box has beyond the end of the tensor becomes zero. Boxes may arrive in another order than they are asked
 //! for.
 
-use super::Transfer;
+use super::{Asker, Transfer};
 use crate::ir::{Attribute, attr, ty};
 
 /// What boxes a move brings.
@@ -30,6 +30,8 @@ pub struct Boxes {
     pub units: Option<u64>,
     /// Cycles in which those units meet.
     pub meet_cycles: u64,
+    /// The group that asks for them, where one of its own does.
+    pub asker: Option<Asker>,
 }
 
 impl Boxes {
@@ -53,6 +55,9 @@ impl Boxes {
             "align_bytes",
             "units",
             "meet_cycles",
+            "asker_lanes",
+            "asker_bytes",
+            "share_bytes",
         ];
         if let Some((name, _)) = entries.iter().find(|(own, _)| !known.contains(own)) {
             return Err(format!("has `{name}`, and is of {}", known.join(", ")));
@@ -65,6 +70,17 @@ impl Boxes {
             [false, false] => (None, 0),
             _ => (Some(number("units")?), number("meet_cycles")?),
         };
+        let asker = ["asker_lanes", "asker_bytes", "share_bytes"];
+        let asker = match asker.iter().any(|name| of(name).is_some()) {
+            false => None,
+            true => {
+                let [lanes, bytes, step] = asker.map(number);
+                Some(Asker { lanes: lanes?, bytes: bytes?, step: step? })
+            }
+        };
+        if asker.is_some() && units.is_some() {
+            return Err("has `asker_lanes` and `units`, and who asks does not meet others".into());
+        }
         Ok(Self {
             dims: number("dims")?,
             points: number("points")?,
@@ -74,6 +90,7 @@ impl Boxes {
             align_bytes: number("align_bytes")?,
             units,
             meet_cycles,
+            asker,
         })
     }
 

@@ -4,6 +4,7 @@
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed. [`build`] makes the operations.
 
+mod asker;
 mod boxes;
 pub mod build;
 mod gathering;
@@ -18,6 +19,7 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
+pub use asker::{Asker, Registers};
 pub use boxes::{Boxes, Parts, Share, TensorBox};
 pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};

@@ -1,5 +1,7 @@
 //! The program half: kernels, and what they do in named memories.
 
+use super::asker::{Asker, Registers};
+use super::{Machine, Memory};
 use crate::ir::parts::rank;
 use crate::ir::{Attribute, Block, Context, Linear, Op, Type, Val, affine, attr, parts};
 
@@ -61,6 +63,8 @@ pub struct Kernel<'c> {
     pub tasks: u64,
     /// Number of groups of lanes that run each rTask together.
     pub groups: u64,
+    /// The rTasks that are in a unit at the same time, where the kernel says it.
+    pub resident: Option<u64>,
     /// The rTasks that run at the same time, on units beside each other.
     pub cluster: Option<Cluster>,
     /// The code of one rTask.
@@ -75,8 +79,47 @@ impl<'c> Kernel<'c> {
         }
         let tasks = u64::try_from(int(op, "tasks")?).ok()?;
         let groups = u64::try_from(int(op, "groups").unwrap_or(1)).ok()?;
+        let resident = int(op, "resident").and_then(|own| u64::try_from(own).ok());
         let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
-        Some(Self { op, name: op.symbol(), tasks, groups, cluster, body: op.first_block(0)? })
+        let body = op.first_block(0)?;
+        Some(Self { op, name: op.symbol(), tasks, groups, resident, cluster, body })
+    }
+
+    /// The group that asks for the kernel's boxes, where one of its own does; the first of several.
+    pub fn asker(&self, machine: Machine<'c>) -> Option<Asker> {
+        let mut found = None;
+        self.op.walk(&mut |op| found = found.or_else(|| Transfer::of(op)?.asker(machine)));
+        found
+    }
+
+    /// The registers that it works in, or the first of the machine that are spread over lanes.
+    pub fn registers(&self, machine: Machine<'c>) -> Option<Memory<'c>> {
+        let mut used: Option<Memory<'c>> = None;
+        self.op.walk(&mut |op| {
+            if op.is("device.alloc")
+                && let Some(memory) = machine.memory_of(op.result(0).ty())
+                && memory.lanes().is_some()
+                && used.as_ref().is_none_or(|used| used.lanes() < memory.lanes())
+            {
+                used = Some(memory);
+            }
+        });
+        used.or_else(|| machine.memories().into_iter().find(|memory| memory.lanes().is_some()))
+    }
+
+    /// What lanes have of the registers where a group of its own asks for boxes.
+    ///
+    /// # Errors
+    /// The sum that is not one, as a sentence.
+    pub fn shares(&self, machine: Machine<'c>) -> Result<Option<Registers>, String> {
+        let (Some(asker), Some(registers)) = (self.asker(machine), self.registers(machine)) else {
+            return Ok(None);
+        };
+        let lanes = registers.lanes().unwrap_or(1);
+        let core = registers.core_bytes().unwrap_or(u64::MAX);
+        let most = registers.capacity_bytes() / lanes;
+        let lanes = self.groups.saturating_mul(lanes);
+        asker.share([core, most], lanes, self.resident.unwrap_or(1)).map(Some)
     }
 
     /// The number of the rTask.
@@ -219,6 +262,11 @@ pub struct Limit<'c> {
 }
 
 impl<'c> Transfer<'c> {
+    /// The group that asks for it, where one of its own does.
+    pub fn asker(&self, machine: Machine<'c>) -> Option<Asker> {
+        machine.move_named(self.move_name)?.boxes()?.asker
+    }
+
     /// The view, where `op` is a `device.transfer`.
     pub fn of(op: Op<'c>) -> Option<Self> {
         if !op.is("device.transfer") {

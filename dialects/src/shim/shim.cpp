@@ -217,7 +217,8 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
       list(fields->interleave), list(fields->operands), symbol(fields->ahead),
-      list(fields->cluster), fields->stages, fields->neighbours));
+      list(fields->cluster), fields->stages, fields->neighbours,
+      fields->resident));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -239,7 +240,8 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),
              schedule.getStages(),
-             schedule.getNeighbours()};
+             schedule.getNeighbours(),
+             schedule.getResident()};
   return true;
 }
 MlirType weftTaskTokenGet(MlirContext context) {

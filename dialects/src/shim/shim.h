@@ -69,7 +69,8 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 typedef struct {
   MlirAttribute order, rows, slide, unroll, stream, border, phases, spread,
       interleave, operands, ahead, cluster;
-  int64_t grow, transpose, combineRows, stages, neighbours;
+  int64_t grow, transpose, combineRows, stages, neighbours,
+      resident;
 } WeftSchedule;
 MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields);
 /// False where the attribute is none.

@@ -44,6 +44,8 @@ pub struct Schedule {
     pub stages: u64,
     /// Points side by side that each lane takes of a tile along the lanes, at least 1.
     pub neighbours: u64,
+    /// RTasks that are in a unit at the same time, at least 1.
+    pub resident: u64,
 }
 
 impl Default for Schedule {
@@ -66,6 +68,7 @@ impl Default for Schedule {
             operands: Vec::new(),
             stages: 1,
             neighbours: 1,
+            resident: 1,
         }
     }
 }
@@ -109,6 +112,7 @@ impl Schedule {
             operands: operands(fields.operands)?,
             stages: number(fields.stages)?.max(1),
             neighbours: number(fields.neighbours)?.max(1),
+            resident: number(fields.resident)?.max(1),
         })
     }
 
@@ -144,6 +148,7 @@ impl Schedule {
             ),
             stages: self.stages as i64,
             neighbours: self.neighbours as i64,
+            resident: self.resident as i64,
         };
         Some(parts::of_schedule(context, &fields))
     }

@@ -95,3 +95,11 @@ fn applied<'c>(op: Op<'c>) -> Option<(Linear, Vec<Val<'c>>)> {
     let map = op.is("affine.apply").then(|| op.attr("map")).flatten()?;
     Some((affine::linear(map)?.pop()?, op.operands()))
 }
+
+/// Whether two indices are computed alike.
+pub fn is_same(one: Val<'_>, other: Val<'_>) -> bool {
+    let mut sum = IndexSum::default();
+    sum.add(one, 1);
+    sum.add(other, -1);
+    sum.is_zero()
+}

@@ -2,7 +2,7 @@
 //
 // In every fourth block a box is there at once, and in another fourth at any time; in the others no box is there before
 // all threads wait, and then it is the one that was asked for last. A thread knows of a box once it has seen the end of its barrier's
-// phase, or has met one that had. Where no bytes are counted warps arrive, and whoever sees the end of that phase knows
+// phase, or has met one that had; one that only asks, once it knows that all others do. Where no bytes are counted warps arrive, and whoever sees the end of that phase knows
 // what they had done and seen.
 //
 // A box for several blocks of a cluster is one for each of them, to the same place, with the barrier at the same place.
@@ -44,24 +44,28 @@ static int arrivals[CLUSTER]; // of all, that were made
 #define MOST_ARRIVALS 4096
 static struct barrier *arrival_at[CLUSTER][MOST_ARRIVALS];
 
+static int is_known_by_all(int number);
+
 // Whether this thread knows of a box that it is there.
 static int is_known(int number) {
   const struct box *own = &boxes[number];
+  if (ASKS)
+    return is_known_by_all(number);
   if (own->block != OWN)
     return own->done && own->seen_met && own->seen_cluster_met != cluster_met + 1;
   int seen = own->seen_by[thread_number % THREADS];
   return own->done && (seen || (own->seen_met && own->seen_met != met[OWN] + 1));
 }
 
-// Whether this thread knows that all threads of its block know of a box.
+// Whether this thread knows that all threads of its block that use them know of a box.
 static int is_known_by_all(int number) {
   const struct box *own = &boxes[number];
   if (!own->done || !own->seen_met)
     return 0;
   int arrived = 1;
-  for (int thread = 0; thread < THREADS; ++thread)
+  for (int thread = 0; thread < THREADS - ASKERS; ++thread)
     arrived &= own->seen_by[thread] && own->seen_made[thread] < known_made[thread_number];
-  return arrived || own->seen_met != met[OWN] + 1;
+  return arrived || (!ASKS && own->seen_met != met[OWN] + 1);
 }
 
 static int barrier_at(const void *at) {
@@ -131,7 +135,7 @@ int64_t llvm_nvvm_mbarrier_arrive_shared(void *at) {
   struct barrier **there = &arrival_at[OWN][number];
   if (*there && *there != own)
     fail("an arrival at another barrier than that of others");
-  for (int other = OWN * THREADS / 32; other < (OWN + 1) * THREADS / 32; ++other)
+  for (int other = OWN * THREADS / 32; other < ((OWN + 1) * THREADS - ASKERS) / 32; ++other)
     for (int before = made[other]; before < number; ++before)
       if (arrival_at[OWN][before] == own)
         fail("an arrival at a barrier that another warp has yet to come to");

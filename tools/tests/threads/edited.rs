@@ -172,6 +172,8 @@ fn stages_decide_code_of_warpgroups() {
         "ahead = @stage_ahead, stages = 4",
         "ahead = @stage_boxes, stages = 3",
         "ahead = @stage_boxes, stages = 4",
+        "ahead = @stage_boxes_apart, stages = 3, resident = 2",
+        "ahead = @stage_boxes_apart, stages = 4",
     ]);
 }
 
@@ -220,6 +222,7 @@ fn instructions_of_warpgroups_take_factors_as_they_lie() {
             "stages = 1",
             "ahead = @stage_ahead, stages = 4",
             "ahead = @stage_boxes, stages = 4",
+            "ahead = @stage_boxes_apart, stages = 4",
         ]);
     }
 }

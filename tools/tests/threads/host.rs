@@ -46,6 +46,8 @@ pub struct Written {
     groups: u64,
     threads: u64,
     lanes: u64,
+    /// Threads that only ask for boxes.
+    askers: u64,
     /// Blocks that run at the same time.
     cluster: u64,
     /// What the head of the code says of tensors whose boxes an engine brings.
@@ -81,8 +83,8 @@ impl Written {
             tasks: kernel.tasks,
             groups: launch.groups,
             threads: launch.threads,
-            // Groups that share an rTask are a group of the launch.
-            lanes: launch.threads / launch.groups / kernel.groups.max(1),
+            lanes: kernel.registers(machine).and_then(|own| own.lanes()).expect("it has lanes"),
+            askers: kernel.asker(machine).map_or(0, |own| own.lanes),
             cluster: kernel.cluster.map_or(1, |own| own.count),
             boxes: Descriptor::all(machine, &kernel).iter().map(|own| own.head("k")).collect(),
         };
@@ -97,7 +99,7 @@ impl Written {
     /// # Errors
     /// What stopped it.
     pub fn run(&self, buffers: &mut [Vec<u8>]) -> Result<[u64; 2], String> {
-        let Self { code, glue, name, tasks, groups, threads, lanes, cluster, .. } = self;
+        let Self { code, glue, name, tasks, groups, threads, lanes, askers, cluster, .. } = self;
         let arguments = ", void *".repeat(buffers.len() + self.boxes.len());
         let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
         let boxes = (0..self.boxes.len()).map(|n| format!(", box({n}, buffers)"));
@@ -109,7 +111,15 @@ impl Written {
         );
         let folder = tempfile::tempdir().expect("there is a folder for temporary files");
         let file = |name: &str| folder.path().join(name);
-        let defines = [("THREADS", threads), ("LANES", lanes), ("CLUSTER", cluster)];
+        let registers = code.split_once("\"nvvm.maxnreg\", \"").map_or("0", |(_, rest)| rest);
+        let registers = registers.split('"').next().and_then(|own| own.parse().ok());
+        let defines = [
+            ("THREADS", threads),
+            ("LANES", lanes),
+            ("ASKERS", askers),
+            ("REGISTERS", &registers.unwrap_or(0)),
+            ("CLUSTER", cluster),
+        ];
         let defines = defines.map(|(name, number)| format!("-D{name}={number}"));
         build(folder.path(), code, &glue, &defines);
         let names: Vec<String> = (0..buffers.len()).map(|n| format!("{n}.bin")).collect();

@@ -438,6 +438,33 @@ fn boxes_of_tensors_with_one_thing_wrong_are_told_from_right_ones() {
     rows.codes(&["wgmma.wait", "mbarrier.arrive.shared"]);
 }
 
+/// A group of its own asks for boxes: what it waits for, who meets without it, and whose registers others get.
+#[test]
+fn groups_that_ask_with_one_thing_wrong_are_told_from_right_ones() {
+    let (program, given) = one_pass::by_warpgroups("@stage_boxes_apart");
+    let rows = Original::new("h200", program, given);
+    rows.programs(&[WAITS, BARRIERS, ARRIVALS, ROOMS, FEWER]);
+    rows.codes(&["barrier.cta.sync", "mbarrier.arrive.shared", "setmaxnreg.dec"]);
+    let code = rows.code();
+    let more = |line: &str, word: &str| -> Option<String> {
+        let (before, rest) = line.split_once('(').filter(|_| line.contains(word))?;
+        let (own, after) = rest.split_once(')')?;
+        Some(format!(
+            "%by = arith.constant 8 : i32\n%n = arith.addi {own}, %by : i32\n{before}(%n){after}"
+        ))
+    };
+    for word in ["setmaxnreg.inc", "setmaxnreg.dec"] {
+        rows.texts(edited(&code, |line| more(line, word).into_iter().collect()));
+    }
+    // Who waits for an arrival of the round before.
+    let waits = edited(&code, |line| {
+        let waits = line.contains("try.wait").then(|| line.split_once(" = "));
+        let result = waits.flatten().map(|(result, _)| result);
+        result.map(|result| format!("{result} = arith.constant true")).into_iter().collect()
+    });
+    rows.texts(waits);
+}
+
 /// RTasks that bring boxes together: who waits for whom, what each brings, and to whom.
 #[test]
 fn clusters_with_one_thing_wrong_are_told_from_right_ones() {

@@ -262,6 +262,8 @@ fn warpgroups_go_through_rows_in_one_pass() {
     let boxes = [
         "schedule <ahead = @stage_boxes, stages = 2>",
         "schedule <ahead = @stage_boxes, stages = 4>",
+        "schedule <ahead = @stage_boxes_apart, stages = 2>",
+        "schedule <ahead = @stage_boxes_apart, stages = 4, resident = 2>",
     ];
     let natural = Form { turned: true, ..PLAIN };
     let masked = Form { masked: true, ..natural };
@@ -276,6 +278,8 @@ fn warpgroups_go_through_rows_in_one_pass() {
         (ragged, masked, "f16", of_warpgroups([128, 64, 64, 64], "f16", ["nk", "kn"], boxes[0])),
         (ragged, natural, "bf16", of_warpgroups([64, 64, 64, 64], "bf16", ["nk", "kn"], boxes[1])),
         (wide, PLAIN, "f16", of_warpgroups([128, 64, 128, 64], "f16", ["kn", "kn"], boxes[1])),
+        (ragged, masked, "f16", of_warpgroups([64, 64, 64, 64], "f16", ["nk", "kn"], boxes[2])),
+        (wide, natural, "bf16", of_warpgroups([128, 64, 128, 64], "bf16", ["nk", "kn"], boxes[3])),
     ];
     for (shape, form, elem, words) in cases {
         let program = runs("h200", shape, form, elem, Some([&words[0], &words[1]]));

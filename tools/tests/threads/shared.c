@@ -35,6 +35,7 @@ static char *byte_of(int block, int64_t at) {
 struct access {
   int met, warp_met, cluster_met, thread;
   int made; // arrivals of the warp before it; of several the most
+  int whole_met;
 };
 static struct seen {
   struct access wrote, read;
@@ -51,13 +52,15 @@ static int made[ALL / 32 + 1], known_made[ALL];
 
 static struct access now(void) {
   return (struct access){met[OWN] + 1, warp_met[thread_number / LANES], cluster_met + 1, thread_number,
-                         made[thread_number / 32]};
+                         made[thread_number / 32], whole_met[OWN] + 1};
 }
 
 // Whether an access of a block is in order before what this thread does to that block's memory.
 static int is_in_order_in(int block, struct access before) {
   if (block != OWN)
     return before.cluster_met != cluster_met + 1;
+  if (ASKS)
+    return before.whole_met != whole_met[OWN] + 1 || before.thread == thread_number;
   if (before.met != met[OWN] + 1 || before.thread == thread_number)
     return 1;
   int own = thread_number / LANES;

@@ -28,6 +28,14 @@
 #ifndef CLUSTER
 #define CLUSTER 1
 #endif
+// The last threads of a block, which only ask for boxes: they come to no barrier but those of the whole block.
+#ifndef ASKERS
+#define ASKERS 0
+#endif
+// Registers of a thread at first, where some give theirs away.
+#ifndef REGISTERS
+#define REGISTERS 0
+#endif
 // Threads of all blocks of a cluster.
 #define ALL (CLUSTER * THREADS)
 #define STACK (1 << 20)
@@ -41,11 +49,14 @@ static int thread_number, left;
 static int block_number;
 #define OWN (thread_number / THREADS)
 #define ROUND (block_number / CLUSTER)
-// How often all threads of a block met, and all of a cluster, where the program says so.
-static int met[CLUSTER], cluster_met;
+#define ASKS (thread_number % THREADS >= THREADS - ASKERS)
+// How often all threads of a block met, but for those that only ask, the same with these, and all of a cluster, where the
+// program says so.
+static int met[CLUSTER], whole_met[CLUSTER], cluster_met;
 // How often threads gave way since one of them went on with something.
 static int waiting;
 static jmp_buf all_ended;
+static int spare_registers[CLUSTER]; // that some gave away
 static ucontext_t fresh;
 static char *stacks;
 static void (*body)(void);
@@ -119,8 +130,11 @@ static void run_threads(void (*of_one)(void)) {
   memset(threads, 0, sizeof threads);
   body = of_one;
   left = ALL;
-  for (int block = 0; block < CLUSTER; ++block)
+  for (int block = 0; block < CLUSTER; ++block) {
     ++met[block];
+    ++whole_met[block];
+    spare_registers[block] = 0;
+  }
   ++cluster_met;
   getcontext(&fresh);
   if (_setjmp(all_ended) == 0)
@@ -186,7 +200,11 @@ int32_t llvm_nvvm_shfl_sync_idx_i32(int32_t mask, int32_t value, int32_t from, i
   return exchange(value, from);
 }
 void llvm_nvvm_bar_warp_sync(int32_t mask) { meet_warp(); }
-void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) { meet(&whole[OWN], &met[OWN]); }
+void llvm_nvvm_barrier_cta_sync_aligned_all(int32_t number) {
+  if (whole[OWN].here + 1 == whole[OWN].wanted)
+    ++whole_met[OWN];
+  meet(&whole[OWN], &met[OWN]);
+}
 void llvm_nvvm_barrier_cta_sync_aligned_count(int32_t number, int32_t threads) {
   meet(&part[OWN][threads / LANES], &met[OWN]);
 }
@@ -204,6 +222,28 @@ void llvm_nvvm_barrier_cluster_wait_aligned(void) {
     for (int block = 0; block < CLUSTER; ++block)
       ++met[block];
   meet(&together, &cluster_met);
+}
+
+// Registers of a thread, in eights; more are there once others gave them.
+static void check_registers(int32_t count) {
+  if (!REGISTERS || count % 8 || count < 24 || count > 256)
+    fail("a number of registers that a thread cannot have");
+}
+void llvm_nvvm_setmaxnreg_dec_sync_aligned_u32(int32_t count) {
+  check_registers(count);
+  if (count > REGISTERS)
+    fail("a thread gives registers that it does not have");
+  spare_registers[OWN] += REGISTERS - count;
+}
+void llvm_nvvm_setmaxnreg_inc_sync_aligned_u32(int32_t count) {
+  check_registers(count);
+  while (spare_registers[OWN] < count - REGISTERS) {
+    if (++tries > 1000 * ALL)
+      fail("threads wait for registers that nobody gives");
+    others_go_on();
+  }
+  spare_registers[OWN] -= count - REGISTERS;
+  go_on();
 }
 
 // A block that waits forever is a failure, not a test that hangs.
@@ -256,7 +296,7 @@ int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(
 void llvm_amdgcn_sched_barrier(int32_t crosses) {}
 void llvm_amdgcn_sched_group_barrier(int32_t kind, int32_t count, int32_t list) {}
 void llvm_amdgcn_wave_barrier(void) { meet_warp(); }
-void llvm_amdgcn_s_barrier(void) { meet(&whole[OWN], &met[OWN]); }
+void llvm_amdgcn_s_barrier(void) { llvm_nvvm_barrier_cta_sync_aligned_all(0); }
 
 #ifdef PROGRAM
 #include "program.c"

@@ -14,6 +14,11 @@ const GROUPS: Others = (
     "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines; a box may be \
      begun after an arrival",
 );
+const ASKER: Others = (
+    "groups than the one that asks for boxes",
+    "carry the token of device.arrive to the next round and begin the transfer `after` it; the group that asks comes to no \
+     barrier",
+);
 const RTASKS: Others = (
     "rTasks of the cluster",
     "put device.barrier \"cluster\" between the last use of a buffer and the next box that rTasks bring to it together",
@@ -92,8 +97,8 @@ fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
 /// C4. Between a write to memory that the groups share and what reads it, and between that
 /// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
 /// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
-/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived. Between
-/// the use of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope
+/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived; for one
+/// that a group of its own asks for nothing else is, no barrier. Between the use of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope
 /// "cluster". A kernel waits for every box.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
@@ -111,7 +116,7 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
         return;
     }
     let mut order = Order { machine, buffers, reported: Vec::new() };
-    let mut state = State::default();
+    let mut state = State { is_asked_apart: kernel.asker(machine).is_some(), ..State::default() };
     order.block(kernel.body, &mut state, diag);
     if state.begun.iter().any(|own| own.kind == Kind::Boxes && !own.done) {
         diag.error(op, "device.kernel ends, and a box may still be on its way")
@@ -126,6 +131,10 @@ struct State<'c> {
     read: Vec<Access<'c>>,
     /// All of them since the last barrier of the cluster, and what engines did: other rTasks may write there.
     since_cluster_met: Vec<Place<'c>>,
+    /// All of them: a group that only asks for boxes knows of each by an arrival or not at all.
+    unseen: Vec<Access<'c>>,
+    /// Whether there is such a group.
+    is_asked_apart: bool,
     /// In the order in which they were begun.
     begun: Vec<Begun<'c>>,
 }
@@ -139,7 +148,7 @@ struct Access<'c> {
 
 impl<'c> Access<'c> {
     /// Those of a moment.
-    fn now(places: Vec<Place<'c>>) -> impl Iterator<Item = Self> {
+    fn now(places: impl IntoIterator<Item = Place<'c>>) -> impl Iterator<Item = Self> {
         places.into_iter().map(|place| Self { place, arrived: false })
     }
 }
@@ -162,16 +171,27 @@ impl<'c> State<'c> {
                 add(places, [place(own)]);
             }
         }
-        for accesses in [&mut self.written, &mut self.read] {
+        for accesses in [&mut self.written, &mut self.read, &mut self.unseen] {
             for own in std::mem::take(accesses) {
                 add(accesses, [Access { place: place(own.place), ..own }]);
             }
         }
     }
 
+    /// What other rTasks of a cluster, and a group that only asks for boxes, do not learn by a barrier of the block.
+    fn keep<'p>(&mut self, places: impl Iterator<Item = &'p Place<'c>> + Clone)
+    where
+        'c: 'p,
+    {
+        add(&mut self.since_cluster_met, places.clone().copied());
+        if self.is_asked_apart {
+            add(&mut self.unseen, Access::now(places.copied()));
+        }
+    }
+
     /// All groups come here, each at its time; or there is no arrival yet.
     fn arrive(&mut self, arrived: bool) {
-        for accesses in [&mut self.written, &mut self.read] {
+        for accesses in [&mut self.written, &mut self.read, &mut self.unseen] {
             for own in std::mem::take(accesses) {
                 add(accesses, [Access { arrived, ..own }]);
             }
@@ -186,7 +206,7 @@ impl<'c> State<'c> {
         for own in std::mem::take(&mut self.begun) {
             if own.kind == kind && first > 0 {
                 first -= 1;
-                add(&mut self.since_cluster_met, own.reads.iter().chain(&own.writes).copied());
+                self.keep(own.reads.iter().chain(&own.writes));
                 add(&mut self.read, Access::now(own.reads));
                 add(&mut self.written, Access::now(own.writes));
             } else {
@@ -205,7 +225,7 @@ impl<'c> State<'c> {
         waited.done = true;
         waited.reads.clear();
         let written = std::mem::take(&mut waited.writes);
-        add(&mut self.since_cluster_met, written);
+        self.keep(written.iter());
         // Those behind it are counted from the last one.
         let mut first = true;
         self.begun.retain(|begun| {
@@ -284,6 +304,7 @@ impl<'c> Order<'c> {
             add(&mut state.read, branch.read);
             add(&mut state.written, branch.written);
             add(&mut state.since_cluster_met, branch.since_cluster_met);
+            add(&mut state.unseen, branch.unseen);
             if branch.begun != before.begun && !self.reported.contains(&op) {
                 self.reported.push(op);
                 let what =
@@ -346,12 +367,15 @@ impl<'c> Order<'c> {
         let read = |own: &Place<'c>| {
             clashes(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
         };
+        let is_apart = transfer.as_ref().is_some_and(|own| own.asker(self.machine).is_some());
+        let unseen = |own: &Place<'c>| is_apart && clashes(own, &state.unseen);
         let together = transfer.is_some_and(|own| own.together);
         let in_others = |own: &Place<'c>| together && meets(own, &state.since_cluster_met);
         let early = reads.iter().find(|own| written(own)).map(|own| (own, GROUPS));
         let late = || {
             let own = writes.iter().find(|own| rewritten(own) || read(own));
             own.map(|own| (own, GROUPS))
+                .or_else(|| writes.iter().find(|own| unseen(own)).map(|own| (own, ASKER)))
                 .or_else(|| writes.iter().find(|own| in_others(own)).map(|own| (own, RTASKS)))
         };
         let clash = early.map(|own| (own, "reads")).or_else(|| late().map(|own| (own, "writes")));
@@ -366,7 +390,7 @@ impl<'c> Order<'c> {
         match kind {
             Some(kind) => state.begun.push(Begun { kind, reads, writes, done: false }),
             None => {
-                add(&mut state.since_cluster_met, reads.iter().chain(&writes).copied());
+                state.keep(reads.iter().chain(&writes));
                 add(&mut state.read, Access::now(reads));
                 add(&mut state.written, Access::now(writes));
             }

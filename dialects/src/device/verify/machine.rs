@@ -369,13 +369,14 @@ pub(super) fn move_c5(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C6. What brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle where there
-/// is one, and `units` and `meet_cycles` both or none.
+/// is one, `units` and `meet_cycles` both or none, and all three numbers of an asker or none, without `units`.
 pub(super) fn move_c6(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(boxes) = op.attr("boxes") else { return };
     if let Err(wrong) = Boxes::read(boxes) {
         diag.error(op, format!("`boxes` of device.move {wrong}")).help(
             "write `boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], \
-             align_bytes = 1024})`, the swizzle where there is one, and `units` with `meet_cycles` where boxes go to several",
+             align_bytes = 1024})`, the swizzle where there is one, and `units` with `meet_cycles` where boxes go to several, or `asker_lanes`, \
+             `asker_bytes` and `share_bytes` where a group of its own asks for them",
         );
     }
     if op.attr("engine").is_none() || op.attr("strided").is_none() {

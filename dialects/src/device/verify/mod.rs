@@ -1,6 +1,7 @@
 //! Constraints of the `device` dialect.
 
 mod arena;
+mod asker;
 mod cluster;
 mod groups;
 mod instruction;
@@ -11,6 +12,7 @@ mod rooms;
 mod transfer;
 
 use arena::*;
+use asker::*;
 use cluster::*;
 use groups::*;
 use instruction::*;
@@ -50,7 +52,7 @@ const TABLE: Table = &[
     ),
     (
         "device.kernel",
-        &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7],
+        &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7, kernel_c8],
     ),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4, copy_c5]),

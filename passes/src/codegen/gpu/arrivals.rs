@@ -58,6 +58,9 @@ impl<'c> Arrivals<'c> {
     /// A group arrives.
     pub fn arrive(&self, b: &mut Builder<'c>, thread: &Thread<'c>, op: Op<'c>) {
         let (Some(words), Some(number)) = (self.words, self.numbers.get(&op)) else { return };
+        if thread.roles.only_counts(op) {
+            return;
+        }
         if self.shows {
             thread.isa.show_to_engines(b);
         }

@@ -5,6 +5,7 @@ use weft_dialects::device::{Cluster, Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
 
 use super::super::lower::view;
+use super::asker::{Division, Roles};
 use super::boxes;
 use super::isa::Isa;
 use super::program::Caller;
@@ -47,8 +48,8 @@ pub fn copy_into_function<'c>(
     context: &'c Context,
     kernel: &Kernel<'c>,
     how: &Lowering<'_, 'c>,
-) -> (Op<'c>, ThreadIds<'c>) {
-    let Lowering { isa, launch, role, .. } = *how;
+) -> (Op<'c>, ThreadIds<'c>, Roles<'c>) {
+    let Lowering { machine, isa, launch, role, .. } = *how;
     let (index, long) = (Type::index(context), ty::int(context, 64));
     let args = kernel.args();
     let mut inputs = vec![long, long];
@@ -66,14 +67,17 @@ pub fn copy_into_function<'c>(
         Role::Called(caller) => (caller.function, caller.threads),
     };
     let mut b = Builder::before(context, kernel.op);
-    let size = isa.block_attributes(threads, kernel.groups > 1, kernel.cluster);
-    let func = declare(&mut b, name, &types, size, role);
+    let division = Division::of(machine, kernel);
+    let first = division.filter(Division::gives).map(|own| own.registers.first);
+    let size = isa.size_attributes(threads).into_iter().chain(isa.unit_attributes(kernel, first));
+    let func = declare(&mut b, name, &types, size.collect(), role);
     let block = b.block(func.region(0), &inputs);
     let mut b = b.into_block(block);
     let (place, group) = place(&mut b, how);
     let (int, lanes) = (ty::int(context, 32), how.lanes());
     // A block runs one rTask with all its groups, or one with each.
-    let apart = launch.threads > lanes && kernel.groups == 1;
+    let apart = launch.groups > 1;
+    let mut roles = Roles::default();
     let values = block.args();
     let copy = |b: &mut Builder<'c>, task: Val<'c>| {
         let task = b.op("arith.index_cast", &[task], &[index]).result(0);
@@ -100,7 +104,13 @@ pub fn copy_into_function<'c>(
             let task = b.op("arith.extui", &[task], &[long]).result(0);
             let task = b.op("arith.addi", &[task, block.arg(0)], &[long]).result(0);
             let inside = boxes::compare(&mut b, "slt", task, block.arg(1));
-            boxes::when(&mut b, Some(inside), |b| copy(b, task));
+            boxes::when(&mut b, Some(inside), |b| match &division {
+                None => copy(b, task),
+                Some(division) => {
+                    let copy = |b: &mut Builder<'c>| copy(b, task);
+                    roles = Roles::write(b, how, (&place, division), copy);
+                }
+            });
         }
         Role::Called(caller) => {
             let mut first = block.arg(0);
@@ -121,7 +131,7 @@ pub fn copy_into_function<'c>(
         }
     }
     b.op("func.return", &[], &[]);
-    (func, place)
+    (func, place, roles)
 }
 
 /// The rTask of a block, both `i32`: blocks of a cluster follow each other, its rTasks are apart.

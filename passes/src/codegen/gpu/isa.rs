@@ -1,13 +1,16 @@
 //! The differences between two instruction sets in code for one thread.
 
 use melior::dialect::llvm::r#type as llvm;
-use weft_dialects::device::{Cluster, Scope};
+use weft_dialects::device::{Kernel, Scope};
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::super::lower::record;
 use super::pointer::pointer;
 use super::spread::Turns;
 pub use crate::arch::Isa;
+
+/// Bytes of a thread's register.
+pub(super) const REGISTER_BYTES: u64 = 4;
 
 impl Isa {
     /// LLVM's triple.
@@ -39,26 +42,33 @@ impl Isa {
         (self == Self::Amdgcn).then_some(5)
     }
 
-    /// The function attributes that fix how many threads a block has. One whose groups `share` an
-    /// rTask has been made as large as the registers of a unit allow: that it is alone there is
-    /// said, for else the assembler spills to make place for a second one. Blocks of a cluster follow each other.
-    pub fn block_attributes(
-        self,
-        threads: u64,
-        share: bool,
-        cluster: Option<Cluster>,
-    ) -> Vec<(&'static str, String)> {
+    /// The function attributes that fix how many threads a block has.
+    pub fn size_attributes(self, threads: u64) -> Vec<(&'static str, String)> {
         match self {
-            Self::Ptx => {
-                let size = ("nvvm.reqntid", threads.to_string());
-                let alone = share.then(|| ("nvvm.minctasm", "1".to_owned()));
-                let cluster = cluster.map(|own| ("nvvm.cluster_dim", own.count.to_string()));
-                std::iter::once(size).chain(alone).chain(cluster).collect()
-            }
+            Self::Ptx => vec![("nvvm.reqntid", threads.to_string())],
             Self::Amdgcn => {
                 vec![("amdgpu-flat-work-group-size", format!("{threads},{threads}"))]
             }
         }
+    }
+
+    /// Those that say which blocks of a kernel are in a unit together, and how many bytes of registers each thread has at
+    /// `first`, where they give some away. One whose groups share an rTask has been made as large as the registers of a unit
+    /// allow: how many are there is said, for else the assembler spills to make place for a second one. Blocks
+    /// of a cluster follow each other.
+    pub fn unit_attributes(
+        self,
+        kernel: &Kernel<'_>,
+        first: Option<u64>,
+    ) -> Vec<(&'static str, String)> {
+        if self == Self::Amdgcn {
+            return Vec::new();
+        }
+        let resident = kernel.resident.or((kernel.groups > 1).then_some(1));
+        let resident = resident.map(|own| ("nvvm.minctasm", own.to_string()));
+        let first = first.map(|own| ("nvvm.maxnreg", (own / REGISTER_BYTES).to_string()));
+        let cluster = kernel.cluster.map(|own| ("nvvm.cluster_dim", own.count.to_string()));
+        [resident, first, cluster].into_iter().flatten().collect()
     }
 
     /// The thread's number in its block, an `i32`.
@@ -77,16 +87,6 @@ impl Isa {
             Self::Amdgcn => "llvm.amdgcn.workgroup.id.x",
         };
         word(b, name, &[])
-    }
-
-    /// Blocks of a cluster, at most: which of them get a box is a mask of 16 bits.
-    pub fn most_blocks_of_cluster(self) -> u64 {
-        if self == Self::Ptx { 16 } else { 1 }
-    }
-
-    /// The block's number in its cluster, an `i32`.
-    pub fn block_of_cluster<'c>(self, b: &mut Builder<'c>) -> Val<'c> {
-        word(b, "llvm.nvvm.read.ptx.sreg.cluster.ctarank", &[])
     }
 
     /// An `i32` that is the same in every thread of a warp, where the compiler can see it.
@@ -310,78 +310,6 @@ impl Isa {
         }
     }
 
-    /// Returns whether threads can have an engine bring boxes of tensors, by barriers that count bytes.
-    pub fn brings_boxes(self) -> bool {
-        self == Self::Ptx
-    }
-
-    /// Makes a word that a block shares a barrier of so many arrivals, and of bytes that it is told to expect.
-    pub fn make_barrier<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>, arrivals: u64) {
-        let arrivals = b.integer(ty::int(b.context(), 32), arrivals as i64);
-        intrinsic(b, "llvm.nvvm.mbarrier.init.shared", &[barrier, arrivals], None);
-    }
-
-    /// Arrives at a barrier.
-    pub fn arrive<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>) {
-        let long = ty::int(b.context(), 64);
-        intrinsic(b, "llvm.nvvm.mbarrier.arrive.shared", &[barrier], Some(long));
-    }
-
-    /// Makes such barriers visible to engines, before others say so.
-    pub fn show_barriers(self, b: &mut Builder<'_>) {
-        intrinsic(b, "llvm.nvvm.fence.mbarrier_init.release.cluster", &[], None);
-    }
-
-    /// Arrives at a barrier, whose phase ends when so many bytes have come.
-    pub fn expect_bytes<'c>(self, b: &mut Builder<'c>, barrier: Val<'c>, bytes: u64) {
-        let (int, long) = (ty::int(b.context(), 32), ty::int(b.context(), 64));
-        let bytes = b.integer(int, bytes as i64);
-        let name = "llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta";
-        intrinsic(b, name, &[barrier, bytes], Some(long));
-    }
-
-    /// Begins a box of the tensor of a descriptor from a place on, the fastest dimension first: to a pointer of
-    /// memory that a block shares, with the barrier that counts its bytes; both in each of so many blocks of the
-    /// cluster.
-    pub fn bring_box<'c>(
-        self,
-        b: &mut Builder<'c>,
-        [to, barrier]: [Val<'c>; 2],
-        descriptor: Val<'c>,
-        at: &[Val<'c>],
-        blocks: u64,
-    ) {
-        let context = b.context();
-        let [bit, half, int, long] = [1, 16, 32, 64].map(|bits| ty::int(context, bits));
-        let cluster = llvm::pointer(context, 7);
-        let to = b.op("llvm.addrspacecast", &[to], &[cluster]).result(0);
-        let [no, hint, group] = [bit, long, int].map(|ty| b.integer(ty, 0));
-        let (several, mask) = match blocks {
-            1 => (0, 0),
-            blocks => (1, i64::from(((1u32 << blocks) - 1) as i16)),
-        };
-        let (several, mask) = (b.integer(bit, several), b.integer(half, mask));
-        let operands: Vec<_> = [to, barrier, descriptor]
-            .into_iter()
-            .chain(at.iter().copied())
-            .chain([mask, hint, several, no, group])
-            .collect();
-        let name = format!("llvm.nvvm.cp.async.bulk.tensor.g2s.tile.{}d", at.len());
-        intrinsic(b, &name, &operands, None);
-    }
-
-    /// Returns whether a barrier's phase of a parity, an `i32`, is over; waits some time for it.
-    pub fn is_phase_over<'c>(
-        self,
-        b: &mut Builder<'c>,
-        barrier: Val<'c>,
-        parity: Val<'c>,
-    ) -> Val<'c> {
-        let bit = ty::int(b.context(), 1);
-        let name = "llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta";
-        intrinsic(b, name, &[barrier, parity], Some(bit)).expect("it has a result")
-    }
-
     /// Makes what threads wrote to memory that they share visible to engines, before others say so.
     pub fn show_to_engines(self, b: &mut Builder<'_>) {
         intrinsic(b, "llvm.nvvm.fence.proxy.async.shared_cta", &[], None);
@@ -468,12 +396,12 @@ fn fence(b: &mut Builder<'_>, ordering: i64, scope: &str) {
 }
 
 /// A call of an intrinsic that gives an `i32`.
-fn word<'c>(b: &mut Builder<'c>, name: &str, operands: &[Val<'c>]) -> Val<'c> {
+pub(super) fn word<'c>(b: &mut Builder<'c>, name: &str, operands: &[Val<'c>]) -> Val<'c> {
     let int = ty::int(b.context(), 32);
     intrinsic(b, name, operands, Some(int)).expect("it has a result")
 }
 
-fn intrinsic<'c>(
+pub(super) fn intrinsic<'c>(
     b: &mut Builder<'c>,
     name: &str,
     operands: &[Val<'c>],

@@ -7,6 +7,7 @@ use super::boxes::{choose, compare, is_zero, lane_place, when};
 use super::later::{self, Later};
 use super::layout::Layout;
 use super::storage::{Storage, Thread, load, store};
+use super::{rows, uniform};
 use crate::math::POWER;
 
 /// Puts the body, once, before the operation.
@@ -63,6 +64,13 @@ fn by_slots<'c>(
     });
     if !whole || asks || !alike {
         in_other_order(apply.op, diag);
+        return;
+    }
+    if let [sum] = &apply.outputs[..]
+        && thread.sums_rows(sum.memref)
+        && let Some(added) = uniform::added(apply, sum.memref)
+    {
+        rows::accumulate(b, thread, apply, (added, sum));
         return;
     }
     let waiting: Vec<Transfer<'c>> = (apply.inputs.iter())

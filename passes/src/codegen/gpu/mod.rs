@@ -13,12 +13,14 @@
 //! thread, copies the elements that it holds, combining goes by shuffles.
 
 mod arrivals;
+mod asker;
 mod boxes;
 mod exchange;
 mod function;
 mod gathered;
 mod invoke;
 mod isa;
+mod isa_boxes;
 mod lanes;
 mod later;
 mod layout;
@@ -38,13 +40,12 @@ mod whole;
 mod words;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use weft_dialects::device::{
-    Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Scope, Transfer,
-};
+use weft_dialects::device::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, attr, ty};
 
 use super::lower::{bf16, extremes};
+use asker::Division;
 use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
 use shared::{Shared, offset};
 use storage::{Storage, Thread};
@@ -88,10 +89,12 @@ impl Launch {
 
     /// Returns the launch of a kernel on a machine whose registers are spread over lanes.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
-        let lanes = registers(machine, kernel)?.lanes()?;
+        let lanes = kernel.registers(machine)?.lanes()?;
         let shared_bytes = shared::asked_for(machine, kernel);
-        if kernel.groups > 1 {
-            return Some(Self { threads: kernel.groups * lanes, groups: 1, shared_bytes });
+        let asker = kernel.asker(machine).map_or(0, |own| own.lanes);
+        if kernel.groups > 1 || asker > 0 {
+            let threads = kernel.groups * lanes + asker;
+            return Some(Self { threads, groups: 1, shared_bytes });
         }
         let mut alone = lanes >= BLOCK_THREADS || kernel.cluster.is_some();
         kernel.op.walk(&mut |op| {
@@ -112,21 +115,6 @@ fn shared_words(bytes: u64) -> String {
     if bytes > 0 { format!(" shared {bytes}") } else { String::new() }
 }
 
-/// The registers that a kernel works in, or the first of the machine.
-fn registers<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Memory<'c>> {
-    let mut used: Option<Memory<'c>> = None;
-    kernel.op.walk(&mut |op| {
-        if op.is("device.alloc")
-            && let Some(memory) = machine.memory_of(op.result(0).ty())
-            && memory.lanes().is_some()
-            && used.as_ref().is_none_or(|used| used.lanes() < memory.lanes())
-        {
-            used = Some(memory);
-        }
-    });
-    used.or_else(|| machine.memories().into_iter().find(|memory| memory.lanes().is_some()))
-}
-
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut diag = Diagnostics::new();
     let kernels: Vec<_> =
@@ -139,7 +127,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             continue;
         };
         let (Some(launch), Some(registers)) =
-            (Launch::of(machine, &kernel), registers(machine, &kernel))
+            (Launch::of(machine, &kernel), kernel.registers(machine))
         else {
             diag.error(kernel.op, "the machine has no registers that are spread over lanes")
                 .help("give one of its memories `lanes`");
@@ -160,12 +148,12 @@ fn lower<'c>(
 ) {
     let Lowering { machine, isa, launch, role, .. } = *how;
     let lanes = how.lanes();
-    let (func, place) = copy_into_function(context, kernel, how);
+    let (func, place, roles) = copy_into_function(context, kernel, how);
     bf16::as_bits(context, func, bf16::Rounds::Llvm);
     let storages = FxHashMap::default();
     let groups = kernel.groups;
     let part = match role {
-        Role::Entry => None,
+        Role::Entry => Division::of(machine, kernel).map(|own| own.others),
         Role::Called(caller) => caller.part(launch),
     };
     let has_readers = invoke::has_readers(machine, func);
@@ -183,10 +171,11 @@ fn lower<'c>(
         storages,
         later,
         uniform,
+        roles,
         boxes: TensorBoxes::default(),
     };
     let rows = stand_in(&mut thread, func);
-    thread.boxes = TensorBoxes::take(&thread, func, diag);
+    thread.boxes = TensorBoxes::take(&thread, kernel.op, func, diag);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
     step_loops::keep(context, func);

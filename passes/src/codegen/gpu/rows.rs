@@ -6,7 +6,7 @@
 //! along 1         two slots of a row are one value; then lanes l and l ^ 1; then l and l ^ 2
 //! ```
 
-use weft_dialects::device::{Combine, View};
+use weft_dialects::device::{Apply, Combine, View};
 use weft_dialects::ir::{Builder, Diagnostics, Type, Val};
 
 use super::lanes::{Lane, body, slot_place};
@@ -40,20 +40,17 @@ pub fn combine<'c>(
     let pair = |b: &mut Builder<'c>, one: Val<'c>, other: Val<'c>| {
         body(b, thread, combine.body, &[one, other], Lane::of(thread))[0]
     };
+    let sums = thread.sums_rows(input.memref);
     for row in &rows.slots {
         let element = |b: &mut Builder<'c>, slot: u64| {
             let place = slot_place(b, thread, input, layout, slot);
             load(b, from, &place)
         };
-        // Neighbours first, then pairs of these: lanes issue one beside the other.
-        let mut values: Vec<_> = row.iter().map(|&slot| element(b, slot)).collect();
-        while values.len() > 1 {
-            let pairs = values.chunks(2);
-            values = pairs
-                .map(|own| if let [one, other] = *own { pair(b, one, other) } else { own[0] })
-                .collect();
-        }
-        let mut value = values[0];
+        // A part of a sum is there once.
+        let own =
+            row.iter().filter(|slot| !sums || thread.held_slot(input.memref, **slot) == **slot);
+        let values: Vec<_> = own.map(|&slot| element(b, slot)).collect();
+        let mut value = in_pairs(values, &mut |one, other| pair(b, one, other));
         for &bit in &rows.bits {
             let (index, bit) = (Type::index(b.context()), b.index(bit as i64));
             let from = b.op("arith.xori", &[thread.place.lane, bit], &[index]).result(0);
@@ -66,5 +63,51 @@ pub fn combine<'c>(
             let value = pair(b, value, held);
             store(b, value, to, &place);
         }
+    }
+}
+
+/// Folds values: neighbours first, then pairs of these, for lanes issue one beside the other.
+fn in_pairs<'c>(
+    mut values: Vec<Val<'c>>,
+    pair: &mut dyn FnMut(Val<'c>, Val<'c>) -> Val<'c>,
+) -> Val<'c> {
+    while values.len() > 1 {
+        let pairs = values.chunks(2);
+        values = pairs
+            .map(|own| if let [one, other] = *own { pair(one, other) } else { own[0] })
+            .collect();
+    }
+    values[0]
+}
+
+/// Adds what a lane has of each row of an operand to its part of the row's sum.
+pub fn accumulate<'c>(
+    b: &mut Builder<'c>,
+    thread: &Thread<'c>,
+    apply: &Apply<'c>,
+    (added, sum): (&View<'c>, &View<'c>),
+) {
+    let (Storage::Registers { slots: from, .. }, Storage::Registers { slots: to, layout, .. }) =
+        (thread.storage(added), thread.storage(sum))
+    else {
+        return;
+    };
+    let pair = |b: &mut Builder<'c>, own: [Val<'c>; 2]| {
+        body(b, thread, apply.body, &own, Lane::of(thread))[0]
+    };
+    let first = |slot: &u64| thread.held_slot(sum.memref, *slot);
+    for row in (0..layout.slots).filter(|slot| first(slot) == *slot) {
+        let own = (0..layout.slots).filter(|slot| first(slot) == row);
+        let values: Vec<_> = own
+            .map(|slot| {
+                let place = slot_place(b, thread, added, layout, slot);
+                load(b, *from, &place)
+            })
+            .collect();
+        let value = in_pairs(values, &mut |one, other| pair(b, [one, other]));
+        let place = slot_place(b, thread, sum, layout, row);
+        let held = load(b, *to, &place);
+        let value = pair(b, [value, held]);
+        store(b, value, *to, &place);
     }
 }

@@ -8,9 +8,11 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
 use super::super::lower::bf16::bits_of;
+use super::asker::Roles;
 use super::isa::Isa;
 use super::layout::Layout;
 use super::tensor_boxes::TensorBoxes;
+use super::uniform::RowNumber;
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks::Swizzle;
 
@@ -72,7 +74,9 @@ pub struct Thread<'c> {
     pub later: FxHashMap<Val<'c>, Op<'c>>,
     /// For registers that hold one number for a row of an operand (`uniform.rs`): the slot that holds it, for each
     /// slot.
-    pub uniform: FxHashMap<Val<'c>, Vec<u64>>,
+    pub uniform: FxHashMap<Val<'c>, RowNumber>,
+    /// What only some groups do.
+    pub roles: Roles<'c>,
     /// Boxes that an engine brings by coordinates.
     pub boxes: TensorBoxes<'c>,
 }
@@ -102,7 +106,12 @@ impl<'c> Thread<'c> {
 
     /// The slot that holds what `slot` of some registers is.
     pub fn held_slot(&self, memref: Val<'c>, slot: u64) -> u64 {
-        self.uniform.get(&memref).map_or(slot, |slots| slots[slot as usize])
+        self.uniform.get(&memref).map_or(slot, |own| own.first[slot as usize])
+    }
+
+    /// Whether registers hold parts of sums of rows.
+    pub fn sums_rows(&self, memref: Val<'c>) -> bool {
+        self.uniform.get(&memref).is_some_and(|own| own.is_sum)
     }
 
     /// The storage of a view's memref.

@@ -23,7 +23,7 @@ use weft_dialects::device::tokens::{self, Kind, begun};
 use weft_dialects::device::{Cluster, Kernel, Limit, Machine, Scope, Share, TensorBox, Transfer};
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
-use super::super::index_sum::IndexSum;
+use super::super::index_sum::is_same;
 use super::arrivals::Arrivals;
 use super::boxes::{compare, when};
 use super::pointer::pointer;
@@ -139,15 +139,15 @@ pub struct TensorBoxes<'c> {
 
 impl<'c> TensorBoxes<'c> {
     /// Reads a function whose parameters behind `begin` and `end` are memrefs, then descriptors, and gives each
-    /// transfer of boxes a number in the place of its token.
-    pub fn take(thread: &Thread<'c>, func: Op<'c>, diag: &mut Diagnostics) -> Self {
+    /// transfer of boxes a number in the place of its token; `kernel` has the same program once.
+    pub fn take(thread: &Thread<'c>, kernel: Op<'c>, func: Op<'c>, diag: &mut Diagnostics) -> Self {
         let (machine, args) = (thread.machine, func.body(0).map(|block| block.args()));
         let args: Vec<_> = args.into_iter().flatten().skip(2).collect();
         let is_memref = |arg: &&Val<'c>| ty::shape(arg.ty()).is_some();
         let memrefs: Vec<_> = args.iter().filter(is_memref).copied().collect();
         let descriptors = args[memrefs.len()..].to_vec();
         let (_, of) = found(machine, (func, thread.cluster), &memrefs);
-        let depth = depth(machine, func);
+        let depth = depth(machine, kernel);
         let (mut waits, mut givers) = (FxHashMap::default(), Vec::new());
         func.walk(&mut |op| {
             if begun(machine, op) == Some(Kind::Boxes) {
@@ -229,7 +229,7 @@ impl<'c> TensorBoxes<'c> {
         let ops = func.body(0).map(|block| block.ops()).unwrap_or_default();
         let of_tasks = ops.into_iter().find(|op| op.is("scf.if"));
         let b = &mut Builder::before(thread.context, of_tasks.expect("an entry has a condition"));
-        let first = is_first(b, thread);
+        let first = is_number(b, thread, 0);
         when(b, Some(first), |b| {
             barriers.make(b, thread, 1);
             if arrive {
@@ -259,6 +259,9 @@ impl<'c> TensorBoxes<'c> {
         else {
             return;
         };
+        if thread.roles.only_counts(transfer.op) {
+            return;
+        }
         let mut limits = transfer.limits.iter();
         if let Some(number) = limits.position(|own| !ends(own, transfer, shape)) {
             diag.error(transfer.op, format!("limit {number} does not end where the tensor does"))
@@ -273,7 +276,7 @@ impl<'c> TensorBoxes<'c> {
         let int = ty::int(context, 32);
         let [barrier, _] = barriers.of(b, self.numbers[&transfer.op], 0);
         let begin: Vec<_> = transfer.source.indices.iter().rev().copied().collect();
-        let first = is_first(b, thread);
+        let first = is_number(b, thread, thread.roles.asks());
         let Share { count, at: step, place: step_in_target } = &shape.share;
         when(b, Some(first), |b| {
             self.arrivals.wait(b, thread, transfer);
@@ -326,10 +329,10 @@ fn meets_in_each_round(op: Op<'_>, scope: Scope) -> bool {
         .is_none_or(|body| body.ops().into_iter().any(|op| Scope::of_barrier(op) >= Some(scope)))
 }
 
-/// Whether this is the first thread of the block.
-fn is_first<'c>(b: &mut Builder<'c>, thread: &Thread<'c>) -> Val<'c> {
-    let zero = b.index(0);
-    compare(b, "eq", thread.number(), zero)
+/// Whether this thread of the block has a number.
+fn is_number<'c>(b: &mut Builder<'c>, thread: &Thread<'c>, number: u64) -> Val<'c> {
+    let number = b.index(number as i64);
+    compare(b, "eq", thread.place.number, number)
 }
 
 /// Puts a number in the place of the token of each of some operations, which a thread counts from a number on, as all
@@ -388,12 +391,4 @@ fn left(bound: Val<'_>) -> Option<[Val<'_>; 2]> {
     let least = less.operand(1).def().filter(|op| op.is("arith.minui"))?;
     let same = is_same(less.operand(0), least.operand(1));
     same.then(|| [less.operand(0), least.operand(0)])
-}
-
-/// Whether two indices are computed alike.
-fn is_same(one: Val<'_>, other: Val<'_>) -> bool {
-    let mut sum = IndexSum::default();
-    sum.add(one, 1);
-    sum.add(other, -1);
-    sum.is_zero()
 }

@@ -231,13 +231,11 @@ impl<'c> Pass<'_, 'c> {
                 values[1 - score] = args[1];
                 plain(b, shifted.body, &values)
             });
+            // Lanes have parts of the sum until the end.
             let own = row(b, rows.total);
-            match self.folds_operands {
-                true => self.along_rows(b, total, exponential.clone(), own),
-                false => self.lanes(b, &[exponential.clone(), own.clone()], own, &|b, args| {
-                    plain(b, total.body, args)
-                }),
-            }
+            self.lanes(b, &[exponential.clone(), own.clone()], own, &|b, args| {
+                plain(b, total.body, args)
+            });
             if held.narrow != held.sums {
                 let narrow = element(b, held.narrow);
                 let elem = ty::elem(held.narrow.ty()).expect("it was allocated");
@@ -300,10 +298,7 @@ impl<'c> Pass<'_, 'c> {
         self.fill(b, rows.weight, 0.0);
         self.each_row(b, &mut |b, row| {
             let [own, whole] = [rows.total, rows.weight].map(|memref| row(b, memref));
-            match self.folds_operands {
-                true => self.lanes(b, &[own], whole.clone(), &|_, args| args[0]),
-                false => self.along_rows(b, total, own, whole.clone()),
-            }
+            self.along_rows(b, total, own, whole.clone());
             if let Some(epilogue) = &total.epilogue {
                 let own = std::slice::from_ref(&whole);
                 self.lanes(b, own, whole.clone(), &|b, args| plain(b, epilogue.body, args));

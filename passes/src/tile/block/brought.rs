@@ -6,10 +6,11 @@
 //! 2 images, 8 lines, 8 pixels of 64   one box along four dimensions of the tensor
 //! ```
 
-use weft_dialects::device::{Boxes, Move, Parts, TensorBox};
+use weft_dialects::device::{Boxes, Machine, Move, Parts, TensorBox};
 use weft_dialects::ir::ty;
+use weft_dialects::tile::Schedule;
 
-use super::{Block, K, M, N, Ways};
+use super::{Block, ClusterAxis, K, M, N, Ways};
 use crate::nest::{Access, Nest};
 
 /// Which of them.
@@ -19,6 +20,15 @@ pub enum Supply {
     Pieces,
     /// A move that brings boxes by coordinates.
     Boxes,
+    /// The same, for which a group of its own asks.
+    BoxesApart,
+}
+
+impl Supply {
+    /// Whether it is boxes that come.
+    pub fn is_boxes(self) -> bool {
+        self != Self::Pieces
+    }
 }
 
 impl<'c> Ways<'c> {
@@ -27,17 +37,19 @@ impl<'c> Ways<'c> {
         match ahead? {
             Supply::Pieces => self.ahead.as_ref(),
             Supply::Boxes => self.boxes.as_ref(),
+            Supply::BoxesApart => self.boxes_apart.as_ref(),
         }
     }
 
     /// How the move of a name brings them.
     pub fn of_name(&self, name: &str) -> Option<Supply> {
-        [Supply::Boxes, Supply::Pieces]
+        [Supply::Boxes, Supply::Pieces, Supply::BoxesApart]
             .into_iter()
             .find(|own| self.brings(Some(*own)).is_some_and(|way| way.name == name))
     }
 
-    /// How an engine brings the tiles of some sides of a block that lie so: by boxes where it can.
+    /// How an engine brings the tiles of some sides of a block that lie so: by boxes where it can. An engine's
+    /// instructions take longer than it takes a group to ask for them beside it.
     pub fn ahead_for<'n>(
         &self,
         sides: &[(&'n Block<'c>, &'n Nest<'c>, usize, usize)],
@@ -63,6 +75,16 @@ impl<'c> Block<'c> {
     /// Whether an engine brings the tiles of later steps.
     pub fn is_brought(&self) -> bool {
         self.ahead.is_some()
+    }
+
+    /// Takes from a schedule how steps are brought, and which rTasks are beside each other.
+    pub(super) fn take_steps(&mut self, machine: Machine<'c>, schedule: &Schedule) {
+        (self.stages, self.resident) = (schedule.stages, schedule.resident);
+        self.cluster = ClusterAxis::of(&schedule.cluster);
+        let registers = self.instruction().operands().last().copied();
+        let ways = registers.and_then(|own| Ways::of(machine, own));
+        let named = schedule.ahead.as_deref().zip(ways);
+        self.ahead = named.and_then(|(name, ways)| ways.of_name(name));
     }
 
     /// Both sides as the instruction, or the tensors, have them lie.

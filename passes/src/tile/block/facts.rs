@@ -313,7 +313,7 @@ impl Facts {
         let &Work { compute, near, resident, .. } = work;
         let far = self.far_cycles(nest, block);
         let latency = match (block.ahead, block.cluster) {
-            (Some(Supply::Boxes), None) => self.boxes_latency,
+            (Some(own), None) if own.is_boxes() => self.boxes_latency,
             (Some(Supply::Boxes), Some(_)) => self.boxes_latency + self.meet_cycles,
             _ => self.latency,
         };

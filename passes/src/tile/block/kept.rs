@@ -24,6 +24,7 @@ pub struct Kept {
     stages: u64,
     ahead: Option<Supply>,
     cluster: Option<ClusterAxis>,
+    resident: u64,
     interleaved: [bool; 3],
     along_k: [bool; 2],
     lying: [(Lying, Choice); 2],
@@ -53,6 +54,7 @@ impl Kept {
             stages: block.stages,
             ahead: block.ahead,
             cluster: block.cluster,
+            resident: block.resident,
             interleaved: block.interleaved,
             along_k: block.along_k,
             lying: chosen.lying,
@@ -84,6 +86,7 @@ impl Kept {
             stages: self.stages,
             ahead: self.ahead,
             cluster: self.cluster,
+            resident: self.resident,
             interleaved: self.interleaved,
             along_k: self.along_k,
             ..block

@@ -118,6 +118,8 @@ pub struct Block<'c> {
     pub ahead: Option<Supply>,
     /// RTasks that bring a tile together.
     pub cluster: Option<ClusterAxis>,
+    /// RTasks that are in a unit at the same time.
+    pub resident: u64,
     /// Which of m, n and k are interleaved: see `interleave.rs`.
     pub interleaved: [bool; 3],
     /// For each input whether its tile lies along k.
@@ -287,6 +289,7 @@ impl<'c> Block<'c> {
             stages: 1,
             ahead: None,
             cluster: None,
+            resident: 1,
             interleaved,
             along_k,
             direct: [None; 2],
@@ -347,11 +350,7 @@ impl<'c> Block<'c> {
                 block.group[side] *= inner.sizes[*axis];
             }
         }
-        block.stages = schedule.stages;
-        block.cluster = ClusterAxis::of(&schedule.cluster);
-        let ways = Ways::of(machine, instruction.operands().last()?);
-        let named = schedule.ahead.as_deref().zip(ways);
-        block.ahead = named.and_then(|(name, ways)| ways.of_name(name));
+        block.take_steps(machine, schedule);
         let layouts = compute.layouts.as_ref()?;
         for side in [M, N] {
             let lying = layouts.get(block.inputs[side]).and_then(|own| of_numbers(own));

@@ -193,7 +193,7 @@ impl<'s, 'c> Search<'s, 'c> {
         let steps = keys.div_ceil(piece);
         let blocks = [(&pair.scores, self.nests[0]), (&pair.values, self.nests[1])];
         let gathers = blocks.into_iter().all(|(block, nest)| block.gathers_as_it_lies(nest, own));
-        let [boxes, pieces] = [Supply::Boxes, Supply::Pieces].map(Some);
+        let [apart, boxes, pieces] = [Supply::BoxesApart, Supply::Boxes, Supply::Pieces].map(Some);
         let ways: &[(u64, Option<Supply>)] = match (steps > 1, pair.scores.is_direct()) {
             (false, _) => &[(1, None)],
             // An engine packs nothing, and takes no registers.
@@ -202,10 +202,13 @@ impl<'s, 'c> Search<'s, 'c> {
             // The first of those that take as long: the room of a piece is a remainder, which is no division
             // where rooms are a power of two.
             (true, true) => &[
+                (4, apart),
                 (4, boxes),
                 (4, pieces),
+                (3, apart),
                 (3, boxes),
                 (3, pieces),
+                (2, apart),
                 (2, boxes),
                 (2, pieces),
                 (1, None),
@@ -280,7 +283,12 @@ impl<'s, 'c> Search<'s, 'c> {
         let packed = tiles.map(|(block, facts, side, laid)| {
             laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
         });
-        let cost = self.cost(&pair, bytes, (turns, packed.iter().sum()))?;
+        let resident = self.resident(&pair, bytes)?;
+        let cost = self.cost(&pair, resident, bytes, (turns, packed.iter().sum()));
+        let mut pair = pair;
+        if ahead == Some(Supply::BoxesApart) {
+            (pair.scores.resident, pair.values.resident) = (resident, resident);
+        }
         let side = |row: Lying, other: Lying| if rows == M { [row, other] } else { [other, row] };
         Some(ChosenPair {
             scores: side(query.map_or(Lying::held(), |query| query.lying), keys.lying),
@@ -341,35 +349,52 @@ impl<'s, 'c> Search<'s, 'c> {
     fn asked(&self, scores: &Block<'c>, groups: u64, bytes: u64) -> f64 {
         let way = self.ways.brings(scores.ahead).unwrap_or(&self.ways.stage);
         let times = match scores.ahead {
-            // Every group asks, or passes by, and waits: once for each of both.
-            Some(Supply::Boxes) => (2 * groups) as f64,
+            // Every group asks, or passes by, and waits, or only waits: once for each of both.
+            Some(Supply::Boxes | Supply::BoxesApart) => (2 * groups) as f64,
             _ => bytes as f64 / (scores.lanes * scores.access_bytes) as f64,
         };
         times * way.issue_cycles().unwrap_or(0.0)
     }
 
-    /// What all units take; `None` where it does not fit.
+    /// How many blocks take turns in a unit, two at most; `None` where one has no room.
+    fn resident(&self, pair: &Pair<'c>, [query, keys, width]: [u64; 3]) -> Option<u64> {
+        let (scores, facts) = (&pair.scores, &self.facts[0]);
+        let lanes = scores.groups().iter().product::<u64>() * scores.lanes;
+        let bytes = query + scores.rooms() * (keys + width);
+        let held = self.registers(pair, [query, keys + width]);
+        let fits = bytes <= facts.room && held <= facts.registers && lanes <= facts.block_lanes;
+        fits.then_some(())?;
+        let by_bytes = facts.whole / bytes;
+        let boxes = self.ways.brings(scores.ahead).and_then(|way| way.boxes());
+        let Some(asker) = boxes.and_then(|boxes| boxes.asker) else {
+            let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
+            let by_registers = facts.core_registers / ((held + facts.spare) * given);
+            return (by_registers > 0).then(|| by_bytes.min(by_registers).clamp(1, 2));
+        };
+        let registers = &self.ways.registers;
+        let most = [registers.core_bytes()?, registers.capacity_bytes() / scores.lanes];
+        let held = (held + facts.spare) * facts.lane_bytes;
+        let has_room = |blocks: &u64| {
+            let share = asker.share(most, lanes, *blocks);
+            *blocks <= by_bytes && share.is_ok_and(|own| held <= own.others)
+        };
+        (lanes + asker.lanes <= facts.block_lanes).then_some(())?;
+        [2, 1].into_iter().find(has_room)
+    }
+
+    /// What all units take, with so many blocks in each.
     fn cost(
         &self,
         pair: &Pair<'c>,
+        resident: u64,
         [query, keys, width]: [u64; 3],
         (turns, packed): (f64, f64),
-    ) -> Option<Cost> {
+    ) -> Cost {
         let Pair { scores, values, .. } = pair;
         let (own, facts) = (pair.own(), &self.facts[0]);
         let groups: u64 = scores.groups().iter().product();
-        let lanes = groups * scores.lanes;
-        let bytes = query + scores.rooms() * (keys + width);
         let sums = |block: &Block<'c>| block.group[M] * block.group[N];
-        let held = self.registers(pair, [query, keys + width]);
-        let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
-        let taken = (held + facts.spare) * given;
-        let fits = bytes <= facts.room
-            && held <= facts.registers
-            && taken <= facts.core_registers
-            && lanes <= facts.block_lanes;
-        fits.then_some(())?;
-        let resident = (facts.whole / bytes).min(facts.core_registers / taken).clamp(1, 2) as f64;
+        let resident = resident as f64;
         let busy = (groups as f64 * resident / facts.partitions).min(1.0);
         let instructions = |block: &Block<'c>, facts: &Facts| {
             let count =
@@ -396,7 +421,11 @@ impl<'s, 'c> Search<'s, 'c> {
         };
         let issued = issued.max(power);
         let busy = issued.max(turns) + issued.min(turns) / BESIDE;
-        let barriers = if scores.stages > 1 { 1.0 } else { 2.0 };
+        // Of boxes only who asks for them waits for others.
+        let barriers = match (scores.stages, scores.ahead.is_some_and(Supply::is_boxes)) {
+            (1, _) => 2.0,
+            (_, is_boxes) => f64::from(u8::from(!is_boxes)),
+        };
         // Blocks that bring a piece only when they need it begin together, and wait together for a part of it.
         let step = match scores.stages {
             1 => busy + waits,
@@ -421,6 +450,6 @@ impl<'s, 'c> Search<'s, 'c> {
             .with(Term::Results, ends)
             .taking(steps * step + ends + facts.latency);
         // Blocks that are in a unit together are counted one after the other, each with its share of the time.
-        Some(tile * (tiles / facts.units).ceil() * facts.units)
+        tile * (tiles / facts.units).ceil() * facts.units
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_dialects::device::{Instruction, Machine, Memory, Move, Scope};
 
-use super::direct;
+use super::{Supply, direct};
 
 /// The memories and moves of a block tile.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub struct Ways<'c> {
     pub ahead: Option<Move<'c>>,
     /// The same in boxes of a tensor.
     pub boxes: Option<Move<'c>>,
+    /// The same, for which a group of its own asks.
+    pub boxes_apart: Option<Move<'c>>,
 }
 
 impl<'c> Ways<'c> {
@@ -43,11 +45,16 @@ impl<'c> Ways<'c> {
             core && memory.banks().is_some() && strided(shared.name, memory.name).is_some()
         })?;
         let name = registers.name;
-        let by_engine = |in_boxes: bool| {
+        let by_engine = |supply: Supply| {
             machine.moves().into_iter().find(|way| {
                 let between = way.source() == shared.name && way.target() == near.name;
                 let suits = between && way.strided() && way.engine().is_some();
-                suits && way.boxes().is_some() == in_boxes
+                let own = match way.boxes() {
+                    None => Supply::Pieces,
+                    Some(boxes) if boxes.asker.is_some() => Supply::BoxesApart,
+                    Some(_) => Supply::Boxes,
+                };
+                suits && own == supply
             })
         };
         Some(Self {
@@ -57,8 +64,9 @@ impl<'c> Ways<'c> {
             fetch: strided(shared.name, name)?,
             fill: machine.fill_of(name)?,
             put: strided(name, near.name),
-            ahead: by_engine(false),
-            boxes: by_engine(true),
+            ahead: by_engine(Supply::Pieces),
+            boxes: by_engine(Supply::Boxes),
+            boxes_apart: by_engine(Supply::BoxesApart),
             registers,
             near,
         })

@@ -9,7 +9,7 @@ use weft_dialects::task::Program;
 use weft_runtime::gpu::calls;
 use weft_runtime::plan::Plan;
 
-use super::super::{Descriptor, Isa, Launch, registers, shared};
+use super::super::{Descriptor, Isa, Launch, shared};
 use super::table::{self, Table};
 use super::{Body, Form, How};
 use crate::remarks::{Refused, chosen};
@@ -258,7 +258,7 @@ const WORD_BYTES: u64 = 4;
 
 /// Words that a thread holds in the registers that the kernel asks for.
 fn held_words<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> u64 {
-    let lanes = registers(machine, kernel).and_then(|memory| memory.lanes()).unwrap_or(1);
+    let lanes = kernel.registers(machine).and_then(|memory| memory.lanes()).unwrap_or(1);
     let mut bytes = 0;
     kernel.op.walk(&mut |op| {
         if op.is("device.alloc") {

@@ -68,7 +68,7 @@ fn declare_table<'c>(b: &mut Builder<'c>, form: &Form) -> Type<'c> {
 
 fn declare<'c>(b: &mut Builder<'c>, isa: Isa, form: &Form, inputs: &[Type<'c>]) -> Op<'c> {
     let context = b.context();
-    let all = isa.block_attributes(form.threads, false, None).into_iter();
+    let all = isa.size_attributes(form.threads).into_iter();
     let all = all
         .chain(isa.resident_attributes(form.registers))
         .map(|(name, value)| attr::of_strings(context, &[name, value.as_str()]));

@@ -30,7 +30,7 @@ pub use clusters::{CutCluster, whole_clusters};
 use table::Table;
 
 use super::function::{Lowering, Role};
-use super::{Isa, Launch, lower, registers, shared};
+use super::{Isa, Launch, lower, shared};
 use crate::task::plan;
 
 /// See the module.
@@ -225,7 +225,7 @@ pub fn write<'c>(
         let ops = module.body(0).ok_or(Failed)?.ops();
         let kernel = ops.into_iter().filter_map(Kernel::of).find(|own| own.name == body.kernel);
         let kernel = kernel.ok_or(Failed)?;
-        let file = registers(machine, &kernel).ok_or(Failed)?;
+        let file = kernel.registers(machine).ok_or(Failed)?;
         types.push(kernel.args().iter().map(|arg| arg.ty()).collect::<Vec<_>>());
         let function = form.function(body);
         let caller = Caller {
