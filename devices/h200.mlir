@@ -51,7 +51,7 @@ device.machine @h200 arch("sm_90a") features(["ptx80"]) {
   // The same asked for by a warpgroup of its own: "setmaxnreg" is of whole warpgroups, in eights of registers, from 24 on.
   // What is left to the others is to wait: 6 instructions of each warp.
   device.move @stage_boxes_apart from @global to @smem engine(@tensor_copies) issue_cycles(6.000000e+00) latency_cycles(600) strided
-    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024, asker_lanes = 128, asker_bytes = 96, share_bytes = 32})
+    boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], align_bytes = 1024, producer_lanes = 128, producer_bytes = 96, share_bytes = 32})
   device.move @unstage from @smem to @global issue_cycles(2.000000e+00) latency_cycles(480) strided
   device.move @smem_load from @smem to @reg issue_cycles(1.000000e+00) latency_cycles(23) strided
   device.move @smem_store from @reg to @smem issue_cycles(1.000000e+00) latency_cycles(23) strided

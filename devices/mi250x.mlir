@@ -17,7 +17,7 @@ device.machine @mi250x arch("gfx90a") features([]) {
   // A wait is a store and a load past the unit's own caches; empty launches of one stream come
   // about 3 microseconds after each other (makers' developer forums).
   // A barrier of eight groups: a tenth of a load from far away, an estimate.
-  device.unit @cu count(110) clock_mhz(1700) partitions(4) block_lanes(1024) groups(8) barrier_cycles(50) handover_cycles(50) wait_cycles(1000) launch_cycles(5100)
+  device.unit @cu count(110) clock_mhz(1700) partitions(4) block_lanes(1024) groups(8) turns(2) barrier_cycles(50) handover_cycles(50) wait_cycles(1000) launch_cycles(5100)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(4.000000e+00) latency_cycles(500) strided fills

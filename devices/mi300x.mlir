@@ -19,7 +19,7 @@ device.machine @mi300x arch("gfx942") features([]) {
   // A wait is a store and a load past the unit's own caches; empty launches of one stream come
   // about 3 microseconds after each other (makers' developer forums).
   // A barrier of eight groups: a tenth of a load from far away, an estimate.
-  device.unit @cu count(304) clock_mhz(2100) partitions(4) block_lanes(1024) groups(8) barrier_cycles(60) handover_cycles(50) wait_cycles(1200) launch_cycles(6300)
+  device.unit @cu count(304) clock_mhz(2100) partitions(4) block_lanes(1024) groups(8) turns(2) barrier_cycles(60) handover_cycles(50) wait_cycles(1200) launch_cycles(6300)
 
   // One address per lane: a warp's request goes through the load unit in a cycle where it hits.
   device.move @load from @global to @reg issue_cycles(2.000000e+00) latency_cycles(600) strided fills

@@ -165,7 +165,8 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
     the parts of a unit that issue side by side, each a warp at a time; 1 without it. Where registers
     are spread over lanes, `block_lanes` are the most that one rTask may have in all its groups (1024
     without it), `groups` how many groups of lanes a unit takes turns with while each waits for
-    what it loads (8), and `barrier_cycles` what it takes until all groups of an rTask have met (40).
+    what it loads (8), and `barrier_cycles` what it takes until all groups of an rTask have met (40). In so many
+    `turns` groups may go through an rTask, those of each a barrier behind the ones before (1).
     `handover_cycles` is what work must be worth before another unit is given a part
     of it: what it takes to start it there and to wait for it. `wait_cycles` pass from
     the end of a range of rTasks until one on another unit that waits for it starts; none
@@ -177,7 +178,7 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
 
     Clauses behind the count stand in any order.
 
-    - C1: count, clock, partitions, lanes of a block, groups, barrier, handover, wait and launch are
+    - C1: count, clock, partitions, lanes of a block, groups, barrier, turns, handover, wait and launch are
       above zero, and there are at most 65,536 units.
     - C2: `host` is `cores`.
     - C3: the machine has the cluster behind the unit, it is in none itself, and their number
@@ -188,6 +189,7 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
                        OptionalAttr<I64Attr>:$partitions,
                        OptionalAttr<I64Attr>:$block_lanes, OptionalAttr<I64Attr>:$groups,
                        OptionalAttr<I64Attr>:$barrier_cycles,
+                       OptionalAttr<I64Attr>:$turns,
                        OptionalAttr<I64Attr>:$handover_cycles, OptionalAttr<I64Attr>:$wait_cycles,
                        OptionalAttr<I64Attr>:$launch_cycles, OptionalAttr<StrAttr>:$host);
   let assemblyFormat = [{
@@ -198,6 +200,7 @@ def Device_UnitOp : Device_Op<"unit", [Symbol, HasParent<"MachineOp">]> {
           | `block_lanes` `(` $block_lanes `)`
           | `groups` `(` $groups `)`
           | `barrier_cycles` `(` $barrier_cycles `)`
+          | `turns` `(` $turns `)`
           | `handover_cycles` `(` $handover_cycles `)`
           | `wait_cycles` `(` $wait_cycles `)`
           | `launch_cycles` `(` $launch_cycles `)`
@@ -270,12 +273,12 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     the box are `line_bytes` then. Boxes begin at multiples of `align_bytes` there. With `units` a box may go to the same
     place of so many units at once that run rTasks of a cluster, which meet in `meet_cycles`.
 
-    With `asker_lanes` those lanes of a core ask for the kernel's boxes and do nothing else. Each keeps
-    `asker_bytes` of registers, and the others get what that leaves, in pieces of `share_bytes`.
+    With `producer_lanes` those lanes of a core ask for the kernel's boxes and do nothing else. Each keeps
+    `producer_bytes` of registers, and the others get what that leaves, in pieces of `share_bytes`.
 
     ```mlir
     device.move @stage_boxes_apart from @global to @smem engine(@tensor_copies) latency_cycles(600) strided
-      boxes({..., asker_lanes = 128, asker_bytes = 96, share_bytes = 32})
+      boxes({..., producer_lanes = 128, producer_bytes = 96, share_bytes = 32})
     ```
 
     - C1: both memories belong to the machine.
@@ -286,8 +289,8 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
       one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
       that is a power of two of elements.
     - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle
-      where there is one, `units` and `meet_cycles` both or none, and all three numbers of an asker or none, without
-      `units`.
+      where there is one, `units` and `meet_cycles` both or none, and all three numbers of a producer or none, its registers
+      in whole shares, without `units`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$source,
                        FlatSymbolRefAttr:$target, OptionalAttr<FlatSymbolRefAttr>:$engine,
@@ -512,10 +515,18 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     device.kernel @mm tasks 512 groups 2 cluster [2, 32] {
     ```
 
-    With `resident` so many rTasks are in a unit at the same time, each with its share of the registers.
+    Where a group of its own asks for boxes, `resident` says how many rTasks are in a unit at the same time and
+    share its registers.
 
     ```mlir
     device.kernel @attention tasks 1536 groups 2 resident 2 {
+    ```
+
+    With `turns` groups go through an rTask one barrier behind each other: of 8 in 2 turns the last four come to
+    the first barrier when the first four come to the second one. While some multiply others fold rows.
+
+    ```mlir
+    device.kernel @attention tasks 768 groups 8 turns 2 {
     ```
 
     - C1: the first argument is an index, the others are memrefs of static shape.
@@ -524,10 +535,10 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       they share, and a barrier wider than a group, stand under no condition and take no
       index that depends on `device.group`.
     - C4: between a write to memory that the groups share and what reads it, and between
-      that and the next write, stands a barrier of scope "core". An engine reads and writes
+      that and the next write, stands a barrier of scope "core"; as many as a kernel has `turns`. An engine reads and writes
       until a token is waited for that was given with it or later, of boxes its own, for which all groups wait and
       need no barrier to read them. A transfer that is `after` an arrival is in order behind what groups did before they
-      arrived; for one that a group of its own asks for nothing else is, no barrier. It begins, and is waited
+      arrived. Behind a barrier it is not, if a group of its own asks for it. It begins, and is waited
       for, under no condition. So it is with one group that begins an engine's instructions. A buffer's first dimension may be rooms: accesses to
       [n, ...] and to [(round + n) mod count, ...] with different n need no barrier between them. Between the use
       of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope "cluster".
@@ -540,18 +551,21 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     - C7: what the rTasks of a cluster do together, to bring one box and to wait for each other, they do alike: by
       no index that differs between them; these and their own boxes, with which they count, under no condition that
       does.
-    - C8: as many rTasks as are `resident` have room in a unit. Where a group of its own asks for boxes, it asks for all
-      of them, its lanes and those of the other groups are a block's at most, and what it keeps of the registers is no more than
-      its share. It does not meet others: rTasks are no clusters, boxes are of what the kernel does not write, and what
-      is brought in a loop is `after` an arrival.
+    - C8: where a group of its own asks for boxes, it asks for all of them. Its lanes and those of the other groups are a
+      block's at most, the others' whole times as many, and what it keeps of the registers is no more than its share. It does not
+      meet others: rTasks are no clusters, boxes are of what the kernel does not write, go to buffers with bytes of their own, and
+      in a loop are `after` an arrival; no number is loaded that the kernel writes. Only there rTasks are `resident`: as many
+      as have room in a unit.
+    - C9: groups are as many in each of 2 `turns` or more, and in no more than the unit has; a kernel with turns begins
+      no boxes, and has no cluster.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
-    OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,
+    OptionalAttr<I64Attr>:$turns, OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,
     OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
     OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `tasks` $tasks (`groups` $groups^)? (`resident` $resident^)? (`cluster` $cluster^)?
+    $sym_name `tasks` $tasks (`groups` $groups^)? (`turns` $turns^)? (`resident` $resident^)? (`cluster` $cluster^)?
     (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
     attr-dict-with-keyword $body
   }];

@@ -65,6 +65,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
     | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
     | `cluster` | rTasks along each axis that run at the same time on neighbouring units: `[2, 1, 1]` are two with the same tile of what axis 0 does not move, of which each brings a part and all get it | each rTask brings its tiles for itself |
+    | `turns` | in so many turns groups that share tiles go through an rTask, each a barrier behind the ones before | 1 |
     | `resident` | rTasks that are in a unit at the same time, each with its share of the registers | 1 |
   }];
   let parameters = (ins
@@ -85,6 +86,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "rTasks of a cluster along each axis">:$cluster,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages,
     DefaultValuedParameter<"int64_t", "1", "points side by side of each lane">:$neighbours,
+    DefaultValuedParameter<"int64_t", "1", "turns of groups, one barrier behind each other">:$turns,
     DefaultValuedParameter<"int64_t", "1", "rTasks in a unit at the same time">:$resident);
   let assemblyFormat = "`<` struct(params) `>`";
 }
@@ -349,11 +351,11 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C7: `stream` is a streaming move of the machine from the registers, `border` a cache of a
       unit, `ahead` a move of an engine, and there is one number of phases for each input with a border.
     - C8: there are 1 to 16 stages, and more than one only with `axes` or `layouts`; `neighbours`
-      and `resident` are 1 at least.
+      `turns` and `resident` are 1 at least.
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
       `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
       `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`,
-      `cluster`, `resident` and `operands`, and moves have none.
+      `cluster`, `turns`, `resident` and `operands`, and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
     - C11: `operands` has one number for each operand of the instruction, of an operand of the nest

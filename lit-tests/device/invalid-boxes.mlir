@@ -187,6 +187,24 @@ device.kernel @early tasks 1 groups 2 {
   }
 }
 
+// What was read in front of the arrival of this round is not what the box waits for.
+// CHECK: device.arrive is in front of a box of its round that is after another one
+device.kernel @behind tasks 1 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %ready = device.ready
+  %r:2 = scf.for %i = %c0 to %c9 step %c1 iter_args(%before = %ready, %free = %ready) -> (!device.token, !device.token) {
+    device.wait %before
+    %now = device.arrive "core" -> !device.token
+    %t = device.transfer @in %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] after(%free) : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+    scf.yield %t, %now : !device.token, !device.token
+  }
+  device.wait %r#0
+}
+
 // Groups that nobody waits for may come to a word twice.
 // CHECK: device.arrive is in a loop no box of which is begun after it
 device.kernel @nobody tasks 1 groups 2 {

@@ -8,7 +8,7 @@
 //! What a box has beyond the end of the tensor becomes zero. Boxes may arrive in another order than they are asked
 //! for.
 
-use super::{Asker, Transfer};
+use super::{Producer, Transfer};
 use crate::ir::{Attribute, attr, ty};
 
 /// What boxes a move brings.
@@ -31,7 +31,7 @@ pub struct Boxes {
     /// Cycles in which those units meet.
     pub meet_cycles: u64,
     /// The group that asks for them, where one of its own does.
-    pub asker: Option<Asker>,
+    pub producer: Option<Producer>,
 }
 
 impl Boxes {
@@ -55,8 +55,8 @@ impl Boxes {
             "align_bytes",
             "units",
             "meet_cycles",
-            "asker_lanes",
-            "asker_bytes",
+            "producer_lanes",
+            "producer_bytes",
             "share_bytes",
         ];
         if let Some((name, _)) = entries.iter().find(|(own, _)| !known.contains(own)) {
@@ -70,16 +70,24 @@ impl Boxes {
             [false, false] => (None, 0),
             _ => (Some(number("units")?), number("meet_cycles")?),
         };
-        let asker = ["asker_lanes", "asker_bytes", "share_bytes"];
-        let asker = match asker.iter().any(|name| of(name).is_some()) {
+        let producer = ["producer_lanes", "producer_bytes", "share_bytes"];
+        let producer = match producer.iter().any(|name| of(name).is_some()) {
             false => None,
             true => {
-                let [lanes, bytes, step] = asker.map(number);
-                Some(Asker { lanes: lanes?, bytes: bytes?, step: step? })
+                let [lanes, bytes, step] = producer.map(number);
+                Some(Producer { lanes: lanes?, bytes: bytes?, step: step? })
             }
         };
-        if asker.is_some() && units.is_some() {
-            return Err("has `asker_lanes` and `units`, and who asks does not meet others".into());
+        if let Some(Producer { bytes, step, .. }) = producer.filter(|own| own.bytes % own.step != 0)
+        {
+            return Err(format!(
+                "has {bytes} `producer_bytes`, which are no whole times {step} `share_bytes`"
+            ));
+        }
+        if producer.is_some() && units.is_some() {
+            return Err(
+                "has `producer_lanes` and `units`, and who asks does not meet others".into()
+            );
         }
         Ok(Self {
             dims: number("dims")?,
@@ -90,7 +98,7 @@ impl Boxes {
             align_bytes: number("align_bytes")?,
             units,
             meet_cycles,
-            asker,
+            producer,
         })
     }
 

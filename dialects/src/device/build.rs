@@ -23,6 +23,7 @@ pub fn kernel<'c>(b: &mut Builder<'c>, name: &str, tasks: u64, args: &[Type<'c>]
         name: op.symbol(),
         tasks,
         groups: 1,
+        turns: 1,
         resident: None,
         cluster: None,
         body: b.block(op.region(0), &types),

@@ -4,13 +4,13 @@
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed. [`build`] makes the operations.
 
-mod asker;
 mod boxes;
 pub mod build;
 mod gathering;
 mod instruction;
 mod machine;
 mod memory;
+mod producer;
 mod program;
 mod scope;
 pub mod tokens;
@@ -19,12 +19,12 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
-pub use asker::{Asker, Registers};
 pub use boxes::{Boxes, Parts, Share, TensorBox};
 pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};
 pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};
+pub use producer::{Producer, RegisterShares};
 pub use program::{
     Apply, Cluster, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
 };

@@ -1,6 +1,6 @@
 //! The program half: kernels, and what they do in named memories.
 
-use super::asker::{Asker, Registers};
+use super::producer::{Producer, RegisterShares};
 use super::{Machine, Memory};
 use crate::ir::parts::rank;
 use crate::ir::{Attribute, Block, Context, Linear, Op, Type, Val, affine, attr, parts};
@@ -63,6 +63,8 @@ pub struct Kernel<'c> {
     pub tasks: u64,
     /// Number of groups of lanes that run each rTask together.
     pub groups: u64,
+    /// Turns in which groups go through an rTask, each a barrier behind the ones before; at least 1.
+    pub turns: u64,
     /// The rTasks that are in a unit at the same time, where the kernel says it.
     pub resident: Option<u64>,
     /// The rTasks that run at the same time, on units beside each other.
@@ -79,16 +81,17 @@ impl<'c> Kernel<'c> {
         }
         let tasks = u64::try_from(int(op, "tasks")?).ok()?;
         let groups = u64::try_from(int(op, "groups").unwrap_or(1)).ok()?;
+        let turns = u64::try_from(int(op, "turns").unwrap_or(1)).ok()?.max(1);
         let resident = int(op, "resident").and_then(|own| u64::try_from(own).ok());
         let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
         let body = op.first_block(0)?;
-        Some(Self { op, name: op.symbol(), tasks, groups, resident, cluster, body })
+        Some(Self { op, name: op.symbol(), tasks, groups, turns, resident, cluster, body })
     }
 
     /// The group that asks for the kernel's boxes, where one of its own does; the first of several.
-    pub fn asker(&self, machine: Machine<'c>) -> Option<Asker> {
+    pub fn producer(&self, machine: Machine<'c>) -> Option<Producer> {
         let mut found = None;
-        self.op.walk(&mut |op| found = found.or_else(|| Transfer::of(op)?.asker(machine)));
+        self.op.walk(&mut |op| found = found.or_else(|| Transfer::of(op)?.producer(machine)));
         found
     }
 
@@ -111,15 +114,16 @@ impl<'c> Kernel<'c> {
     ///
     /// # Errors
     /// The sum that is not one, as a sentence.
-    pub fn shares(&self, machine: Machine<'c>) -> Result<Option<Registers>, String> {
-        let (Some(asker), Some(registers)) = (self.asker(machine), self.registers(machine)) else {
+    pub fn shares(&self, machine: Machine<'c>) -> Result<Option<RegisterShares>, String> {
+        let (Some(producer), Some(registers)) = (self.producer(machine), self.registers(machine))
+        else {
             return Ok(None);
         };
         let lanes = registers.lanes().unwrap_or(1);
         let core = registers.core_bytes().unwrap_or(u64::MAX);
         let most = registers.capacity_bytes() / lanes;
         let lanes = self.groups.saturating_mul(lanes);
-        asker.share([core, most], lanes, self.resident.unwrap_or(1)).map(Some)
+        producer.share([core, most], lanes, self.resident.unwrap_or(1)).map(Some)
     }
 
     /// The number of the rTask.
@@ -263,8 +267,8 @@ pub struct Limit<'c> {
 
 impl<'c> Transfer<'c> {
     /// The group that asks for it, where one of its own does.
-    pub fn asker(&self, machine: Machine<'c>) -> Option<Asker> {
-        machine.move_named(self.move_name)?.boxes()?.asker
+    pub fn producer(&self, machine: Machine<'c>) -> Option<Producer> {
+        machine.move_named(self.move_name)?.boxes()?.producer
     }
 
     /// The view, where `op` is a `device.transfer`.

@@ -21,6 +21,8 @@ view! {
         groups: u64 = number(op, "groups").unwrap_or(GROUPS);
         /// Cycles until all groups of an rTask have met.
         barrier_cycles: u64 = number(op, "barrier_cycles").unwrap_or(BARRIER_CYCLES);
+        /// Turns in which groups may go through an rTask, each a barrier behind the ones before.
+        turns: u64 = number(op, "turns").unwrap_or(1);
         /// Cycles of work that another unit must save to be given a part of it.
         handover_cycles: u64 = number(op, "handover_cycles").unwrap_or(HANDOVER_CYCLES);
         /// From the end of a range until one on another unit that waits for it starts.

@@ -99,6 +99,7 @@ pub(crate) struct ScheduleFields<'c> {
     pub operands: Option<Attribute<'c>>,
     pub stages: i64,
     pub neighbours: i64,
+    pub turns: i64,
     pub resident: i64,
 }
 
@@ -132,6 +133,7 @@ pub(crate) fn schedule(attribute: Attribute<'_>) -> Option<ScheduleFields<'_>> {
             operands: field(raw.operands),
             stages: raw.stages,
             neighbours: raw.neighbours,
+            turns: raw.turns,
             resident: raw.resident,
         })
     }
@@ -160,6 +162,7 @@ pub(crate) fn of_schedule<'c>(context: &'c Context, fields: &ScheduleFields<'c>)
         combine_rows: fields.combine_rows.unwrap_or(i64::MIN),
         stages: fields.stages,
         neighbours: fields.neighbours,
+        turns: fields.turns,
         resident: fields.resident,
     };
     // SAFETY: the attributes are of this context and have the kinds that are asked for.

@@ -36,6 +36,7 @@ pub struct WeftSchedule {
     pub combine_rows: i64,
     pub stages: i64,
     pub neighbours: i64,
+    pub turns: i64,
     pub resident: i64,
 }
 

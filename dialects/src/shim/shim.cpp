@@ -218,7 +218,7 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       symbol(fields->border), list(fields->phases), list(fields->spread),
       list(fields->interleave), list(fields->operands), symbol(fields->ahead),
       list(fields->cluster), fields->stages, fields->neighbours,
-      fields->resident));
+      fields->turns, fields->resident));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
   auto schedule = dyn_cast<weft::tile::ScheduleAttr>(unwrap(attribute));
@@ -241,6 +241,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              schedule.getCombineRows().value_or(INT64_MIN),
              schedule.getStages(),
              schedule.getNeighbours(),
+             schedule.getTurns(),
              schedule.getResident()};
   return true;
 }

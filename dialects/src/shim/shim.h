@@ -70,7 +70,7 @@ typedef struct {
   MlirAttribute order, rows, slide, unroll, stream, border, phases, spread,
       interleave, operands, ahead, cluster;
   int64_t grow, transpose, combineRows, stages, neighbours,
-      resident;
+      turns, resident;
 } WeftSchedule;
 MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields);
 /// False where the attribute is none.

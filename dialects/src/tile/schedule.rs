@@ -44,6 +44,8 @@ pub struct Schedule {
     pub stages: u64,
     /// Points side by side that each lane takes of a tile along the lanes, at least 1.
     pub neighbours: u64,
+    /// Turns in which groups go through an rTask, each a barrier behind the ones before, at least 1.
+    pub turns: u64,
     /// RTasks that are in a unit at the same time, at least 1.
     pub resident: u64,
 }
@@ -68,6 +70,7 @@ impl Default for Schedule {
             operands: Vec::new(),
             stages: 1,
             neighbours: 1,
+            turns: 1,
             resident: 1,
         }
     }
@@ -112,6 +115,7 @@ impl Schedule {
             operands: operands(fields.operands)?,
             stages: number(fields.stages)?.max(1),
             neighbours: number(fields.neighbours)?.max(1),
+            turns: number(fields.turns)?.max(1),
             resident: number(fields.resident)?.max(1),
         })
     }
@@ -148,6 +152,7 @@ impl Schedule {
             ),
             stages: self.stages as i64,
             neighbours: self.neighbours as i64,
+            turns: self.turns as i64,
             resident: self.resident as i64,
         };
         Some(parts::of_schedule(context, &fields))

@@ -139,17 +139,19 @@ fn is_padded(value: Val<'_>) -> bool {
     value.def().is_some_and(|op| op.is("tensor.pad") || op.is("tensor.insert_slice"))
 }
 
-/// C8. There are 1 to 16 stages, and more than one only with `axes` or `layouts`; `neighbours` and `resident`
-/// are 1 at least.
+/// C8. There are 1 to 16 stages, and more than one only with `axes` or `layouts`; `neighbours`, `turns` and
+/// `resident` are 1 at least.
 pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     if fields.neighbours < 1 {
         diag.error(op, format!("the schedule's `neighbours` is {}", fields.neighbours))
             .help("give each lane a point, by a number from 1 on, or leave it out");
     }
-    if fields.resident < 1 {
-        diag.error(op, format!("the schedule's `resident` is {}", fields.resident))
-            .help("let 1 rTask or more be in a unit, or leave it out");
+    for (name, number) in [("turns", fields.turns), ("resident", fields.resident)] {
+        if number < 1 {
+            diag.error(op, format!("the schedule's `{name}` is {number}"))
+                .help("give a number from 1 on, or leave it out");
+        }
     }
     let stages = fields.stages;
     if !(1..=MOST_STAGES).contains(&stages) {
@@ -164,7 +166,7 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
 /// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
 /// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`,
 /// `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`, `cluster`,
-/// `resident` and `operands`, and moves have none.
+/// `turns`, `resident` and `operands`, and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
@@ -176,7 +178,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         }
         (true, true) => (
             "groups of lanes that share tiles",
-            &["interleave", "stages", "ahead", "cluster", "resident", "operands"],
+            &["interleave", "stages", "ahead", "cluster", "turns", "resident", "operands"],
         ),
         (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
@@ -202,6 +204,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("interleave", has(fields.interleave)),
         ("operands", has(fields.operands)),
         ("neighbours", fields.neighbours != 1),
+        ("turns", fields.turns != 1),
         ("resident", fields.resident != 1),
     ];
     for (field, _) in said.into_iter().filter(|(field, said)| *said && !accepted.contains(field)) {

@@ -50,6 +50,7 @@ pub(super) fn schedule<'c>(
             interleave: chosen.block.interleaved_axes(),
             stages: chosen.block.stages,
             ahead: chosen.ways.brings(chosen.block.ahead).map(|way| way.name.to_owned()),
+            turns: chosen.block.turns,
             resident: chosen.block.resident,
             cluster: chosen.block.cluster.map_or(Vec::new(), |own| own.along(nest.axes.len())),
             operands: match &chosen.block.core {

@@ -246,6 +246,10 @@ static void begin_box_in(int block, uint32_t phase, char *where, void *at, const
     see_write_in(block, to + byte, 1, 1);
     if (there->box && !is_known(there->box - 1))
       fail("a box over another one that nobody waited for");
+    // Of what others wrote one that only asks knows by an arrival, or by the meeting of all.
+    if (ASKS && there->number && !there->box && !is_in_order(there->wrote) &&
+        there->wrote.made >= known_made[thread_number])
+      fail("a box over what may still be written");
     if (there->number && !is_shown(there))
       fail("an engine writes over what was not shown to it");
     if (block != OWN && !there->box && !is_in_order_in(block, there->wrote))

@@ -47,7 +47,7 @@ pub struct Written {
     threads: u64,
     lanes: u64,
     /// Threads that only ask for boxes.
-    askers: u64,
+    producers: u64,
     /// Blocks that run at the same time.
     cluster: u64,
     /// What the head of the code says of tensors whose boxes an engine brings.
@@ -84,7 +84,7 @@ impl Written {
             groups: launch.groups,
             threads: launch.threads,
             lanes: kernel.registers(machine).and_then(|own| own.lanes()).expect("it has lanes"),
-            askers: kernel.asker(machine).map_or(0, |own| own.lanes),
+            producers: kernel.producer(machine).map_or(0, |own| own.lanes),
             cluster: kernel.cluster.map_or(1, |own| own.count),
             boxes: Descriptor::all(machine, &kernel).iter().map(|own| own.head("k")).collect(),
         };
@@ -99,7 +99,7 @@ impl Written {
     /// # Errors
     /// What stopped it.
     pub fn run(&self, buffers: &mut [Vec<u8>]) -> Result<[u64; 2], String> {
-        let Self { code, glue, name, tasks, groups, threads, lanes, askers, cluster, .. } = self;
+        let Self { code, glue, name, tasks, groups, threads, lanes, producers, cluster, .. } = self;
         let arguments = ", void *".repeat(buffers.len() + self.boxes.len());
         let args: String = (0..buffers.len()).map(|n| format!(", buffers[{n}]")).collect();
         let boxes = (0..self.boxes.len()).map(|n| format!(", box({n}, buffers)"));
@@ -116,7 +116,7 @@ impl Written {
         let defines = [
             ("THREADS", threads),
             ("LANES", lanes),
-            ("ASKERS", askers),
+            ("ASKERS", producers),
             ("REGISTERS", &registers.unwrap_or(0)),
             ("CLUSTER", cluster),
         ];

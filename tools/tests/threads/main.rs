@@ -12,6 +12,7 @@ mod instructions;
 mod joined;
 mod kept;
 mod kernels;
+mod kinds;
 mod matrix;
 mod mutants;
 mod numbers;

@@ -127,6 +127,24 @@ pub fn by_engine() -> (String, Vec<Vec<u8>>) {
     (own.program, own.given)
 }
 
+/// A kernel whose groups go by turns, and its arguments, the result's last.
+pub fn by_turns() -> (String, Vec<Vec<u8>>) {
+    let shape = Shape { heads: 2, rows: 128, keys: 117, depth: 64, width: 64 };
+    let words = in_turns("schedule <stages = 3, turns = 2>");
+    let own = Prepared::new("mi300x", shape, PLAIN, "f16", Some([&words[0], &words[1]]));
+    (own.program, own.given)
+}
+
+/// Words of the tiles of both products for eight wavefronts.
+fn in_turns(schedule: &str) -> [String; 2] {
+    let tiles = |[rows, columns, depth]: [u64; 3], layouts: &str| {
+        format!(
+            r#"tiles [#tile.rtile<"lds"[1, {rows}, {columns}, {depth}]>, #tile.rtile<"reg"[1, 16, {columns}, 16]>] layouts [array<i64>, {layouts}] {schedule}"#
+        )
+    };
+    [tiles([128, 32, 64], "array<i64: 3, 72>"), tiles([128, 64, 32], "array<i64: 3, 40>")]
+}
+
 /// A program of stage `tile` in which the two products of a group that hands over in registers have other
 /// tiles, layouts and schedules.
 fn edited(text: &str, edit: [&str; 2]) -> String {
@@ -224,6 +242,10 @@ fn rows_see_what_is_in_front_of_them() {
     let form = Form { turned: true, ..own(0, 1, true) };
     let program = runs("h200", shape, form, "f16", Some([&words[0], &words[1]]));
     assert!(program.contains("_rkn(") && program.contains("arith.ceildivui"), "{program}");
+    // A group that only asks for boxes goes through as many pieces as the others.
+    let words = words.map(|own| own.replace("@stage_ahead", "@stage_boxes_apart"));
+    let program = runs("h200", shape, form, "f16", Some([&words[0], &words[1]]));
+    assert!(program.contains("arith.ceildivui") && program.contains("after("), "{program}");
 }
 
 /// Words of the tiles of both products for warpgroups: how many rows a block has, points of a piece, how wide
@@ -301,6 +323,25 @@ fn wavefronts_go_through_rows_in_one_pass() {
     }
 }
 
+/// Half of the groups are a barrier behind the others, wherever rows end.
+#[test]
+fn wavefronts_go_through_rows_by_turns() {
+    let shape = Shape { heads: 2, rows: 200, keys: 128, depth: 64, width: 64 };
+    let ended = Shape { keys: 117, ..shape };
+    let one = Shape { keys: 20, ..shape };
+    let causal = Causal { past: 0, parts: 1, wide: true, left: None };
+    let seen = Form { causal: Some(causal), ..PLAIN };
+    let words = ["schedule <stages = 3>", "schedule <stages = 3, turns = 2>"].map(in_turns);
+    let [alike, by_turns] = words.each_ref().map(|own| Some([own[0].as_str(), own[1].as_str()]));
+    for (shape, form, elem) in
+        [(shape, PLAIN, "f16"), (ended, PLAIN, "f16"), (one, PLAIN, "f16"), (shape, seen, "f16")]
+    {
+        let program = runs("mi300x", shape, form, elem, by_turns);
+        assert!(program.contains("groups 8 turns 2"), "{program}");
+        assert_ne!(program, runs("mi300x", shape, form, elem, alike));
+    }
+}
+
 /// Tiles, layouts and stages are what the text says, and change nothing but the code.
 #[test]
 fn the_text_decides_how_pieces_come() {
@@ -366,5 +407,13 @@ fn code_of_one_pass_assembles() {
             line.contains("bytes spill stores") && !line.contains(" 0 bytes spill stores")
         });
         assert!(!spilled, "{name}: {said}");
+        // Registers that some give to others are those that each has at first.
+        let first = text.split_once(".maxnreg ").map(|(_, rest)| rest.lines().next().unwrap_or(""));
+        assert_eq!(first.is_some(), text.contains("setmaxnreg"), "{name}");
+        assert_eq!(first.is_some(), name == "h200", "{name}");
+        if let Some(first) = first.filter(|_| !said.is_empty()) {
+            assert!(said.contains(&format!("Used {first} registers")), "{name}: {said}");
+            assert!(!said.contains("setmaxnreg"), "{name}: {said}");
+        }
     }
 }

@@ -91,6 +91,7 @@ static int follower(void) {
 static void take_window(int block);
 
 static void end_thread(void);
+static void forget_registers(void);
 
 static void run_thread(void) {
   body();
@@ -135,6 +136,7 @@ static void run_threads(void (*of_one)(void)) {
     ++whole_met[block];
     spare_registers[block] = 0;
   }
+  forget_registers();
   ++cluster_met;
   getcontext(&fresh);
   if (_setjmp(all_ended) == 0)
@@ -225,10 +227,17 @@ void llvm_nvvm_barrier_cluster_wait_aligned(void) {
 }
 
 // Registers of a thread, in eights; more are there once others gave them.
+#define GIVING 128
+static int given[ALL / GIVING + 1]; // by each group that gives or takes at once
 static void check_registers(int32_t count) {
   if (!REGISTERS || count % 8 || count < 24 || count > 256)
     fail("a number of registers that a thread cannot have");
+  int *own = &given[thread_number / GIVING];
+  if (*own && *own != count)
+    fail("threads that give registers at once, and have other numbers of them");
+  *own = count;
 }
+static void forget_registers(void) { memset(given, 0, sizeof given); }
 void llvm_nvvm_setmaxnreg_dec_sync_aligned_u32(int32_t count) {
   check_registers(count);
   if (count > REGISTERS)
@@ -295,6 +304,7 @@ int32_t llvm_amdgcn_ds_bpermute(int32_t place, int32_t value) { return exchange(
 // Advice to the assembler's scheduler.
 void llvm_amdgcn_sched_barrier(int32_t crosses) {}
 void llvm_amdgcn_sched_group_barrier(int32_t kind, int32_t count, int32_t list) {}
+void llvm_amdgcn_s_setprio(int16_t priority) {}
 void llvm_amdgcn_wave_barrier(void) { meet_warp(); }
 void llvm_amdgcn_s_barrier(void) { llvm_nvvm_barrier_cta_sync_aligned_all(0); }
 

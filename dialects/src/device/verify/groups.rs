@@ -1,4 +1,4 @@
-//! Constraints of kernels whose rTasks several groups of lanes run together.
+//! What several groups of lanes do to memory that they share is in order.
 
 use super::super::tokens::{Kind, begun, boxes, is_of_arrival, under_way};
 use super::super::{
@@ -14,7 +14,7 @@ const GROUPS: Others = (
     "put device.barrier \"core\" between a write to shared memory and its use, and wait for engines; a box may be \
      begun after an arrival",
 );
-const ASKER: Others = (
+const PRODUCER: Others = (
     "groups than the one that asks for boxes",
     "carry the token of device.arrive to the next round and begin the transfer `after` it; the group that asks comes to no \
      barrier",
@@ -27,79 +27,23 @@ const RTASKS: Others = (
 /// Rounds of a loop that are looked at one by one: a schedule has no more stages.
 const MOST_ROOMS: u64 = 16;
 
-/// C3. What groups do together they do alike.
-pub(super) fn kernel_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(kernel) = Kernel::of(op).filter(|kernel| kernel.groups > 1) else { return };
-    let Some(machine) = Machine::of(op) else { return };
-    let mut alike = Alike { machine, own: Vec::new() };
-    alike.block(kernel.body, false, diag);
-}
-
-/// Which values differ between groups.
-struct Alike<'c> {
-    machine: Machine<'c>,
-    own: Vec<Val<'c>>,
-}
-
-impl<'c> Alike<'c> {
-    fn block(&mut self, block: Block<'c>, apart: bool, diag: &mut Diagnostics) {
-        for op in block.ops() {
-            self.op(op, apart, diag);
-        }
-    }
-
-    /// `apart` says that groups may be in different places here.
-    fn op(&mut self, op: Op<'c>, apart: bool, diag: &mut Diagnostics) {
-        let differs = op.operands().iter().any(|value| self.own.contains(value));
-        if is_of_all_groups(self.machine, op) && (differs || apart) {
-            let what =
-                if differs { "takes an index of one group" } else { "is not for all groups" };
-            diag.error(op, format!("{} {what}, and all groups do it together", op.name()))
-                .help("a group has registers of its own; copies between memories that groups share are done by all of them");
-        }
-        if differs || op.is("device.group") {
-            self.own.extend(op.results());
-        }
-        if op.name().starts_with("device.") {
-            return;
-        }
-        for region in 0..op.region_count() {
-            let Some(block) = op.first_block(region) else { continue };
-            if differs {
-                self.own.extend(block.args());
-            }
-            self.block(block, apart || differs, diag);
-        }
-    }
-}
-
-/// Returns whether all groups do an operation together.
-fn is_of_all_groups(machine: Machine<'_>, op: Op<'_>) -> bool {
-    if let Some(transfer) = Transfer::of(op) {
-        return is_shared(machine, transfer.source.memref)
-            && is_shared(machine, transfer.target.memref);
-    }
-    if let Some(fill) = Fill::of(op) {
-        return is_shared(machine, fill.target.memref);
-    }
-    is_wide_barrier(op) || op.is("device.arrive")
-}
-
-fn is_wide_barrier(op: Op<'_>) -> bool {
+/// Whether all groups of a block meet at an operation, or more.
+pub(super) fn is_wide_barrier(op: Op<'_>) -> bool {
     Scope::of_barrier(op).is_some_and(|scope| scope >= Scope::Core)
 }
 
-fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
+/// Whether groups share a memref.
+pub(super) fn is_shared(machine: Machine<'_>, memref: Val<'_>) -> bool {
     let memory = ty::memory(memref.ty()).and_then(|name| machine.memory(name));
     memory.is_none_or(|memory| !memory.is_registers())
 }
 
-/// C4. Between a write to memory that the groups share and what reads it, and between that
-/// and the next write, stands a barrier of scope "core". An engine reads and writes until a token is waited
-/// for that was given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a
-/// buffer need none. A transfer that is after an arrival is in order behind what groups did before they arrived; for one
-/// that a group of its own asks for nothing else is, no barrier. Between the use of what rTasks of a cluster bring together and the next that is brought there stands a barrier of scope
-/// "cluster". A kernel waits for every box.
+/// C4. Between a write to memory that the groups share and what reads it, and between that and the next write, stands a
+/// barrier of scope "core", as many as a kernel has turns. An engine reads and writes until a token is waited for that was
+/// given with it or later; of boxes its own, for which all groups wait. Accesses to different rooms of a buffer need none. A
+/// transfer that is after an arrival is in order behind what groups did before they arrived. Behind a barrier it is not,
+/// if a group of its own asks for it. Between the use of what rTasks of a cluster bring together and the next that is
+/// brought there stands a barrier of scope "cluster". A kernel waits for every box.
 pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
     let (Some(kernel), Some(machine)) = (Kernel::of(op), Machine::of(op)) else { return };
     let (mut buffers, mut boxes, mut instructions) = (Vec::new(), false, false);
@@ -116,7 +60,8 @@ pub(super) fn kernel_c4(op: Op<'_>, diag: &mut Diagnostics) {
         return;
     }
     let mut order = Order { machine, buffers, reported: Vec::new() };
-    let mut state = State { is_asked_apart: kernel.asker(machine).is_some(), ..State::default() };
+    let is_asked_apart = kernel.producer(machine).is_some();
+    let mut state = State { is_asked_apart, turns: kernel.turns, ..State::default() };
     order.block(kernel.body, &mut state, diag);
     if state.begun.iter().any(|own| own.kind == Kind::Boxes && !own.done) {
         diag.error(op, "device.kernel ends, and a box may still be on its way")
@@ -135,21 +80,25 @@ struct State<'c> {
     unseen: Vec<Access<'c>>,
     /// Whether there is such a group.
     is_asked_apart: bool,
+    /// Of all groups some are so many barriers behind the first ones, less one.
+    turns: u64,
     /// In the order in which they were begun.
     begun: Vec<Begun<'c>>,
 }
 
-/// Where something was read or written, and whether all groups arrived since, in the loop that is looked at.
+/// Where something was read or written, barriers since then, and whether all groups arrived since, in the loop that is
+/// looked at.
 #[derive(Clone, Copy, PartialEq)]
 struct Access<'c> {
     place: Place<'c>,
+    barriers: u64,
     arrived: bool,
 }
 
 impl<'c> Access<'c> {
     /// Those of a moment.
     fn now(places: impl IntoIterator<Item = Place<'c>>) -> impl Iterator<Item = Self> {
-        places.into_iter().map(|place| Self { place, arrived: false })
+        places.into_iter().map(|place| Self { place, barriers: 0, arrived: false })
     }
 }
 
@@ -186,6 +135,14 @@ impl<'c> State<'c> {
         add(&mut self.since_cluster_met, places.clone().copied());
         if self.is_asked_apart {
             add(&mut self.unseen, Access::now(places.copied()));
+        }
+    }
+
+    /// All groups come to a barrier: what was done as many barriers before as there are turns is done.
+    fn meet(&mut self) {
+        for accesses in [&mut self.written, &mut self.read] {
+            accesses.iter_mut().for_each(|own| own.barriers += 1);
+            accesses.retain(|own| own.barriers < self.turns);
         }
     }
 
@@ -259,7 +216,7 @@ impl<'c> Order<'c> {
 
     fn op(&mut self, op: Op<'c>, state: &mut State<'c>, diag: &mut Diagnostics) {
         if is_wide_barrier(op) {
-            (state.read, state.written) = (Vec::new(), Vec::new());
+            state.meet();
             if Scope::of_barrier(op) > Some(Scope::Core) {
                 state.since_cluster_met.clear();
             }
@@ -335,7 +292,7 @@ impl<'c> Order<'c> {
         // A room is another one's again after as many rounds as there are rooms.
         let shapes = self.buffers.iter().filter_map(|buffer| ty::shape(buffer.ty()));
         let most = shapes.filter_map(|shape| shape.first().copied()).max().unwrap_or(1);
-        for _ in 0..=most.clamp(1, MOST_ROOMS) {
+        for _ in 0..=most.clamp(1, MOST_ROOMS) + state.turns {
             let before = state.clone();
             self.block(block, state, diag);
             state.map(|place| place.in_next_round(round, step));
@@ -367,7 +324,7 @@ impl<'c> Order<'c> {
         let read = |own: &Place<'c>| {
             clashes(own, &state.read) || state.begun.iter().any(|b| meets(own, &b.reads))
         };
-        let is_apart = transfer.as_ref().is_some_and(|own| own.asker(self.machine).is_some());
+        let is_apart = transfer.as_ref().is_some_and(|own| own.producer(self.machine).is_some());
         let unseen = |own: &Place<'c>| is_apart && clashes(own, &state.unseen);
         let together = transfer.is_some_and(|own| own.together);
         let in_others = |own: &Place<'c>| together && meets(own, &state.since_cluster_met);
@@ -375,7 +332,7 @@ impl<'c> Order<'c> {
         let late = || {
             let own = writes.iter().find(|own| rewritten(own) || read(own));
             own.map(|own| (own, GROUPS))
-                .or_else(|| writes.iter().find(|own| unseen(own)).map(|own| (own, ASKER)))
+                .or_else(|| writes.iter().find(|own| unseen(own)).map(|own| (own, PRODUCER)))
                 .or_else(|| writes.iter().find(|own| in_others(own)).map(|own| (own, RTASKS)))
         };
         let clash = early.map(|own| (own, "reads")).or_else(|| late().map(|own| (own, "writes")));

@@ -251,7 +251,7 @@ pub(super) fn engine_c3(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C1. Count, clock, partitions, lanes of a block, groups, barrier, handover, wait and launch are
+/// C1. Count, clock, partitions, lanes of a block, groups, barrier, turns, handover, wait and launch are
 /// above zero, and there are at most 65,536 units.
 pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_most(op, "count", 65_536, diag);
@@ -262,6 +262,7 @@ pub(super) fn unit_c1(op: Op<'_>, diag: &mut Diagnostics) {
         "block_lanes",
         "groups",
         "barrier_cycles",
+        "turns",
         "handover_cycles",
         "wait_cycles",
         "launch_cycles",
@@ -369,14 +370,15 @@ pub(super) fn move_c5(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// C6. What brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle where there
-/// is one, `units` and `meet_cycles` both or none, and all three numbers of an asker or none, without `units`.
+/// is one, `units` and `meet_cycles` both or none, and all three numbers of a producer or none, its
+/// registers in whole shares, without `units`.
 pub(super) fn move_c6(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(boxes) = op.attr("boxes") else { return };
     if let Err(wrong) = Boxes::read(boxes) {
         diag.error(op, format!("`boxes` of device.move {wrong}")).help(
             "write `boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], \
-             align_bytes = 1024})`, the swizzle where there is one, and `units` with `meet_cycles` where boxes go to several, or `asker_lanes`, \
-             `asker_bytes` and `share_bytes` where a group of its own asks for them",
+             align_bytes = 1024})`, the swizzle where there is one, and `units` with `meet_cycles` where boxes go to several, or `producer_lanes`, \
+             `producer_bytes` and `share_bytes` where a group of its own asks for them",
         );
     }
     if op.attr("engine").is_none() || op.attr("strided").is_none() {

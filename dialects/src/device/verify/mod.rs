@@ -1,25 +1,29 @@
 //! Constraints of the `device` dialect.
 
+mod alike;
 mod arena;
-mod asker;
 mod cluster;
 mod groups;
 mod instruction;
 mod lanes;
 mod machine;
+mod producer;
 mod program;
 mod rooms;
 mod transfer;
+mod turns;
 
+use alike::*;
 use arena::*;
-use asker::*;
 use cluster::*;
 use groups::*;
 use instruction::*;
 use lanes::*;
 use machine::*;
+use producer::*;
 use program::*;
 use transfer::*;
+use turns::*;
 
 use super::{Machine, Scope, used};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr};
@@ -52,7 +56,10 @@ const TABLE: Table = &[
     ),
     (
         "device.kernel",
-        &[kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7, kernel_c8],
+        &[
+            kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7, kernel_c8,
+            kernel_c9,
+        ],
     ),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),
     ("device.copy", &[copy_c1, copy_c2, copy_c3, copy_c4, copy_c5]),

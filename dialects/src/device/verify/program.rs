@@ -424,8 +424,13 @@ pub(super) fn arrive_c1(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C2. It is the only one in the body of a loop that is in no other loop, behind all waits of a round; some transfer there
-/// is after it.
+/// The arrival that a transfer is after.
+fn is_after<'c>(op: &Op<'c>) -> Option<Val<'c>> {
+    Transfer::of(*op)?.after
+}
+
+/// C2. It is the only one in the body of a loop that is in no other loop, behind all waits of a round and all transfers that
+/// are after one; some transfer there is after it.
 pub(super) fn arrive_c2(op: Op<'_>, diag: &mut Diagnostics) {
     let round = op.parent().filter(|own| own.is("scf.for"));
     let round = round.filter(|own| own.parent().is_some_and(|around| around.is("device.kernel")));
@@ -439,10 +444,12 @@ pub(super) fn arrive_c2(op: Op<'_>, diag: &mut Diagnostics) {
         "device.arrive is not the only one of its loop"
     } else if ops[place..].iter().any(|own| own.is("device.wait")) {
         "device.arrive is in front of a wait of its round"
-    } else if !ops.iter().any(|own| {
-        let after = Transfer::of(*own).and_then(|transfer| transfer.after);
-        after.and_then(|after| arrival_of_round(*own, after)) == Some(op)
-    }) {
+    } else if ops[place..].iter().any(|own| is_after(own).is_some()) {
+        "device.arrive is in front of a box of its round that is after another one"
+    } else if !ops
+        .iter()
+        .any(|own| is_after(own).and_then(|after| arrival_of_round(*own, after)) == Some(op))
+    {
         "device.arrive is in a loop no box of which is begun after it"
     } else {
         return;

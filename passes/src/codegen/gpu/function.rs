@@ -5,11 +5,12 @@ use weft_dialects::device::{Cluster, Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
 
 use super::super::lower::view;
-use super::asker::{Division, Roles};
 use super::boxes;
 use super::isa::Isa;
+use super::producer::{Division, Roles};
 use super::program::Caller;
 use super::storage::{self, Storage, Thread, ThreadIds};
+use super::turns;
 use super::{Descriptor, Launch};
 
 /// Threads that go in step without a barrier of the block, at most.
@@ -51,21 +52,11 @@ pub fn copy_into_function<'c>(
 ) -> (Op<'c>, ThreadIds<'c>, Roles<'c>) {
     let Lowering { machine, isa, launch, role, .. } = *how;
     let (index, long) = (Type::index(context), ty::int(context, 64));
-    let args = kernel.args();
-    let mut inputs = vec![long, long];
-    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
-    let mut types = vec![long, long];
-    types.extend(args.iter().map(|arg| storage::flat(context, arg.ty(), Some(1))));
     let (name, threads) = match role {
-        Role::Entry => {
-            let descriptors = Descriptor::all(how.machine, kernel).len();
-            let all = std::iter::repeat_n(llvm::pointer(context, 0), descriptors);
-            inputs.extend(all.clone());
-            types.extend(all);
-            (kernel.name, launch.threads)
-        }
+        Role::Entry => (kernel.name, launch.threads),
         Role::Called(caller) => (caller.function, caller.threads),
     };
+    let (inputs, types) = parameters(context, kernel, how);
     let mut b = Builder::before(context, kernel.op);
     let division = Division::of(machine, kernel);
     let first = division.filter(Division::gives).map(|own| own.registers.first);
@@ -79,7 +70,15 @@ pub fn copy_into_function<'c>(
     let apart = launch.groups > 1;
     let mut roles = Roles::default();
     let values = block.args();
+    let part = match role {
+        Role::Entry => None,
+        Role::Called(caller) => caller.part(launch),
+    };
     let copy = |b: &mut Builder<'c>, task: Val<'c>| {
+        let shift = |b: &mut Builder<'c>, is_before: bool| {
+            turns::shift(b, isa, kernel, (group, part), is_before);
+        };
+        shift(b, true);
         let task = b.op("arith.index_cast", &[task], &[index]).result(0);
         let mut map = Mapping::default();
         let news = std::iter::once(task).chain(values.iter().copied().skip(2));
@@ -89,6 +88,7 @@ pub fn copy_into_function<'c>(
         for op in kernel.body.ops() {
             b.clone_op(op, &mut map);
         }
+        shift(b, false);
     };
     match role {
         Role::Entry => {
@@ -125,13 +125,34 @@ pub fn copy_into_function<'c>(
                 if caller.shares {
                     let alone = kernel.groups == 1 && lanes <= WARP;
                     let scope = if alone { Scope::Warp } else { Scope::Core };
-                    isa.barrier(b, scope, caller.part(launch));
+                    isa.barrier(b, scope, part);
                 }
             });
         }
     }
     b.op("func.return", &[], &[]);
     (func, place, roles)
+}
+
+/// The types of a function's parameters, while its body is read and as it is declared: the first rTask and the end, memrefs,
+/// and descriptors of tensors where it is launched.
+fn parameters<'c>(
+    context: &'c Context,
+    kernel: &Kernel<'c>,
+    how: &Lowering<'_, 'c>,
+) -> (Vec<Type<'c>>, Vec<Type<'c>>) {
+    let args = kernel.args();
+    let mut inputs = vec![ty::int(context, 64); 2];
+    let mut types = inputs.clone();
+    inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
+    types.extend(args.iter().map(|arg| storage::flat(context, arg.ty(), Some(1))));
+    if let Role::Entry = how.role {
+        let descriptors = Descriptor::all(how.machine, kernel).len();
+        let all = std::iter::repeat_n(llvm::pointer(context, 0), descriptors);
+        inputs.extend(all.clone());
+        types.extend(all);
+    }
+    (inputs, types)
 }
 
 /// The rTask of a block, both `i32`: blocks of a cluster follow each other, its rTasks are apart.

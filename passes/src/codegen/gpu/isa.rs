@@ -332,6 +332,15 @@ impl Isa {
         }
     }
 
+    /// Whether what this thread issues comes before what others do that are at its part of the unit, where that can be
+    /// said.
+    pub fn comes_first(self, b: &mut Builder<'_>, first: bool) {
+        if self == Self::Amdgcn {
+            let priority = b.integer(ty::int(b.context(), 16), i64::from(first));
+            intrinsic(b, "llvm.amdgcn.s.setprio", &[priority], None);
+        }
+    }
+
     /// Waits for the threads of a warp, of a block, or of a cluster; of the first `part` of a block, where it
     /// is said. A thread alone waits for nobody, but what it asks of memories stays in order.
     pub fn barrier(self, b: &mut Builder<'_>, scope: Scope, part: Option<u64>) {

@@ -89,11 +89,6 @@ impl Isa {
         intrinsic(b, name, &[barrier, parity], Some(bit)).expect("it has a result")
     }
 
-    /// Whether some threads of a block can give registers to others.
-    pub fn gives_registers(self) -> bool {
-        self == Self::Ptx
-    }
-
     /// Has so many bytes of registers in each thread of a group from here on: more than before, which others give, or less.
     pub fn take_registers(self, b: &mut Builder<'_>, bytes: u64, more: bool) {
         let count = b.integer(ty::int(b.context(), 32), (bytes / REGISTER_BYTES) as i64);

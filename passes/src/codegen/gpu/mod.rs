@@ -13,7 +13,6 @@
 //! thread, copies the elements that it holds, combining goes by shuffles.
 
 mod arrivals;
-mod asker;
 mod boxes;
 mod exchange;
 mod function;
@@ -25,6 +24,7 @@ mod lanes;
 mod later;
 mod layout;
 mod pointer;
+mod producer;
 pub mod program;
 mod registers;
 mod rows;
@@ -35,6 +35,7 @@ mod storage;
 mod tensor_boxes;
 mod together;
 mod tokens;
+mod turns;
 mod uniform;
 mod whole;
 mod words;
@@ -45,7 +46,6 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, attr, ty};
 
 use super::lower::{bf16, extremes};
-use asker::Division;
 use function::{Lowering, Role, copy_into_function, stand_in, take_arguments};
 use shared::{Shared, offset};
 use storage::{Storage, Thread};
@@ -91,9 +91,9 @@ impl Launch {
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let lanes = kernel.registers(machine)?.lanes()?;
         let shared_bytes = shared::asked_for(machine, kernel);
-        let asker = kernel.asker(machine).map_or(0, |own| own.lanes);
-        if kernel.groups > 1 || asker > 0 {
-            let threads = kernel.groups * lanes + asker;
+        let producer = kernel.producer(machine).map_or(0, |own| own.lanes);
+        if kernel.groups > 1 || producer > 0 {
+            let threads = kernel.groups * lanes + producer;
             return Some(Self { threads, groups: 1, shared_bytes });
         }
         let mut alone = lanes >= BLOCK_THREADS || kernel.cluster.is_some();
@@ -153,7 +153,7 @@ fn lower<'c>(
     let storages = FxHashMap::default();
     let groups = kernel.groups;
     let part = match role {
-        Role::Entry => Division::of(machine, kernel).map(|own| own.others),
+        Role::Entry => roles.others(),
         Role::Called(caller) => caller.part(launch),
     };
     let has_readers = invoke::has_readers(machine, func);
@@ -172,12 +172,16 @@ fn lower<'c>(
         later,
         uniform,
         roles,
+        multiplies: FxHashMap::default(),
         boxes: TensorBoxes::default(),
     };
     let rows = stand_in(&mut thread, func);
     thread.boxes = TensorBoxes::take(&thread, kernel.op, func, diag);
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
+    if kernel.turns > 1 {
+        thread.multiplies = turns::multiplies(func);
+    }
     step_loops::keep(context, func);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -196,7 +200,7 @@ fn lower<'c>(
         .filter(|op| !op.parent().is_some_and(|around| around.name().starts_with("device.")));
     let outer: Vec<_> = outer.collect();
     thread.later = later::transfers(&thread, &outer);
-    thread.uniform = uniform::slots(&thread, &outer);
+    thread.uniform = uniform::rows(&thread, &outer);
     let waiting: FxHashSet<Op<'c>> = thread.later.values().copied().collect();
     for op in outer {
         if waiting.contains(&op) {
@@ -233,9 +237,11 @@ fn place_allocs<'c>(
     let mut shared = Shared::new((context, thread.machine), kernel, allocs, role);
     let (bytes, memory) =
         (shared::needed(thread.machine, kernel), shared::memory(thread.machine, kernel));
-    if let Some(memory) = memory.filter(|memory| memory.capacity_bytes() < bytes) {
+    let blocks = kernel.resident.unwrap_or(1);
+    if let Some(memory) = memory.filter(|memory| memory.capacity_bytes() < blocks * bytes) {
         let (name, most) = (memory.name, memory.capacity_bytes());
-        let what = format!("a block shares {bytes} bytes, and of @{name} it may have {most}");
+        let each = if blocks > 1 { format!(", each of {blocks} in a unit") } else { String::new() };
+        let what = format!("a block shares {bytes} bytes{each}, and of @{name} there are {most}");
         diag.error(kernel.op, what).help(
             "give its tiles fewer stages, or smaller sizes; each begins at a multiple of 1024",
         );
@@ -361,7 +367,13 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
                 if scope >= Scope::Core && thread.has_readers {
                     thread.isa.show_to_engines(b);
                 }
+                let multiplies = thread.multiplies.get(&op);
+                multiplies.into_iter().for_each(|_| thread.isa.barrier(b, Scope::Thread, None));
                 thread.isa.barrier(b, scope, thread.part);
+                if let Some(multiplies) = multiplies {
+                    thread.isa.comes_first(b, *multiplies);
+                    thread.isa.barrier(b, Scope::Thread, None);
+                }
             }
             _ => {
                 diag.error(op, "blocks do not wait for each other").help(

@@ -90,7 +90,7 @@ pub fn accumulate<'c>(
     let (Storage::Registers { slots: from, .. }, Storage::Registers { slots: to, layout, .. }) =
         (thread.storage(added), thread.storage(sum))
     else {
-        return;
+        unreachable!("what is added to a sum is held in registers");
     };
     let pair = |b: &mut Builder<'c>, own: [Val<'c>; 2]| {
         body(b, thread, apply.body, &own, Lane::of(thread))[0]

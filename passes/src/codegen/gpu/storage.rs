@@ -8,9 +8,9 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
 use super::super::lower::bf16::bits_of;
-use super::asker::Roles;
 use super::isa::Isa;
 use super::layout::Layout;
+use super::producer::Roles;
 use super::tensor_boxes::TensorBoxes;
 use super::uniform::RowNumber;
 use crate::nest::{emit_sum, row_major};
@@ -72,9 +72,10 @@ pub struct Thread<'c> {
     pub storages: FxHashMap<Val<'c>, Storage<'c>>,
     /// Transfers that wait until their registers are used, by these.
     pub later: FxHashMap<Val<'c>, Op<'c>>,
-    /// For registers that hold one number for a row of an operand (`uniform.rs`): the slot that holds it, for each
-    /// slot.
+    /// The number of each row, for registers that hold one of an operand (`uniform.rs`).
     pub uniform: FxHashMap<Val<'c>, RowNumber>,
+    /// Where groups go by turns, for each barrier whether they multiply behind it.
+    pub multiplies: FxHashMap<Op<'c>, bool>,
     /// What only some groups do.
     pub roles: Roles<'c>,
     /// Boxes that an engine brings by coordinates.

@@ -276,7 +276,7 @@ impl<'c> TensorBoxes<'c> {
         let int = ty::int(context, 32);
         let [barrier, _] = barriers.of(b, self.numbers[&transfer.op], 0);
         let begin: Vec<_> = transfer.source.indices.iter().rev().copied().collect();
-        let first = is_number(b, thread, thread.roles.asks());
+        let first = is_number(b, thread, thread.roles.others().unwrap_or(0));
         let Share { count, at: step, place: step_in_target } = &shape.share;
         when(b, Some(first), |b| {
             self.arrivals.wait(b, thread, transfer);

@@ -18,7 +18,7 @@
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Apply, Combine, Fill, View};
-use weft_dialects::ir::{Block, Op, Val, attr};
+use weft_dialects::ir::{Block, Op, Val, attr, ty};
 
 use super::super::index_sum::is_same;
 use super::storage::{Storage, Thread};
@@ -33,7 +33,7 @@ pub struct RowNumber {
 }
 
 /// Registers of which each row is one number.
-pub fn slots<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>, RowNumber> {
+pub fn rows<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>, RowNumber> {
     let combines: Vec<_> = steps.iter().filter_map(|op| Combine::of(*op)).collect();
     let mut along: Vec<usize> = combines.iter().filter_map(|combine| combine.along).collect();
     along.sort_unstable();
@@ -89,7 +89,7 @@ pub fn slots<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>, Ro
     }
     let sums = combines.iter().map(|combine| combine.input.memref);
     for memref in sums {
-        if found.contains_key(&memref) || !is_sum(memref, &found) {
+        if found.contains_key(&memref) || !is_sum(thread, memref, &found) {
             continue;
         }
         let own = first(memref).map(|first| RowNumber { first, is_sum: true });
@@ -99,18 +99,26 @@ pub fn slots<'c>(thread: &Thread<'c>, steps: &[Op<'c>]) -> FxHashMap<Val<'c>, Ro
 }
 
 /// Whether a register only sums up rows: it begins as zero, is scaled by numbers of rows, added to, and folded at the end.
-fn is_sum<'c>(memref: Val<'c>, known: &FxHashMap<Val<'c>, RowNumber>) -> bool {
+fn is_sum<'c>(thread: &Thread<'c>, memref: Val<'c>, known: &FxHashMap<Val<'c>, RowNumber>) -> bool {
     memref.uses().into_iter().all(|(user, _)| {
         if let Some(fill) = Fill::of(user) {
-            return attr::float(fill.value) == Some(0.0);
+            let whole = fill.sizes.iter().product::<u64>() == ty::count(memref.ty()).unwrap_or(0);
+            return whole && attr::float(fill.value) == Some(0.0);
         }
         if let Some(combine) = Combine::of(user) {
-            return combine.input.memref == memref && only(combine.body, "arith.addf");
+            let is_input = combine.input.memref == memref && combine.output.memref != memref;
+            return is_input && only(combine.body, "arith.addf");
         }
         let Some(apply) = Apply::of(user) else { return false };
         let scale = || other(&apply, memref, "arith.mulf");
         let is_number = |view: &View<'c>| known.get(&view.memref).is_some_and(|own| !own.is_sum);
-        added(&apply, memref).is_some() || scale().is_some_and(is_number)
+        // What is loaded when a body asks for it, or lies in memory, is another one's to read.
+        let is_held = |view: &View<'c>| {
+            let storage = thread.storages.get(&view.memref);
+            let registers = matches!(storage, Some(Storage::Registers { .. }));
+            registers && !thread.later.contains_key(&view.memref)
+        };
+        added(&apply, memref).is_some_and(is_held) || scale().is_some_and(is_number)
     })
 }
 

@@ -118,7 +118,7 @@ impl<'c> Blocks<'_, 'c> {
     /// Whether groups say that a room is free, and wait for boxes only.
     pub(super) fn arrives(&self, way: &Move<'c>) -> bool {
         let Some(boxes) = way.boxes() else { return false };
-        self.block.cluster.is_none() && (self.groups() > 1 || boxes.asker.is_some())
+        self.block.cluster.is_none() && (self.groups() > 1 || boxes.producer.is_some())
     }
 
     /// The pieces of both tiles, dealt out between so many instructions: what brings them takes turns with

@@ -85,6 +85,11 @@ pub(super) fn check_pair<'c>(
     let even = || suits(&|block, nest, inner| Dealt::of(block, nest, own, inner).is_some());
     let sides =
         brought.map(|(block, nest, lying)| (block, nest, own, lying[block.inputs[own]].inner));
+    let apart = [&pair.scores, &pair.values].map(|block| [block.turns, block.resident]);
+    if apart[0] != apart[1] {
+        let what = format!("has schedules whose `turns` and `resident` are {apart:?}");
+        return Err(report(what, "give both products the same".to_owned()));
+    }
     let ahead = pair.scores.ahead.filter(|ahead| pair.values.ahead == Some(*ahead));
     let comes = || ahead.is_some_and(|ahead| ways.can_bring(ahead, &sides));
     let by_engine = [&pair.scores, &pair.values].map(|block| block.is_brought());

@@ -42,6 +42,7 @@ mod member;
 mod moved;
 mod one_pass;
 mod one_pass_factor;
+mod one_pass_piece;
 mod one_pass_pieces;
 mod one_pass_rows;
 mod parts;
@@ -241,10 +242,6 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };
     cluster::write(context, kernel, new, &members, &grid)?;
-    let resident = members.iter().map(|(compute, _)| compute.schedule.resident).max();
-    if let Some(resident) = resident.filter(|own| *own > 1) {
-        new.set_attr("resident", attr::of_int(context, resident as i64));
-    }
     if one_pass::is_one_pass(machine, &members) {
         let groups = one_pass::write(&here, &mut b, &members, &starts)?;
         new.set_attr("groups", attr::of_int(context, groups as i64));

@@ -98,7 +98,7 @@ pub(super) struct Pass<'p, 'c> {
     pub values: Blocks<'p, 'c>,
     /// The side of both products that is rows.
     pub rows: usize,
-    /// Whether rows are folded operand by operand.
+    /// Whether the greatest element of rows is found operand by operand.
     pub folds_operands: bool,
     pub nests: &'p [&'p Nest<'c>],
     pub one_pass: &'p OnePass,

@@ -4,6 +4,8 @@
 //! one room     for i { barrier; bring piece i; barrier; work on it }
 //! registers    piece 0 near; barrier
 //!              for i { fetch piece i + 1 to registers; work on piece i; put the registers to the other room; barrier }
+//! turns        the same with the keys of piece i + 1 near behind the scores of piece i, its values behind the second
+//!              product, and a barrier behind each product and behind the rows
 //! an engine    begin to bring piece 0
 //!              for i { wait for piece i; barrier; begin to bring piece i + 1 to the other room; work on piece i }
 //! boxes        for i { wait for piece i; begin piece i + 1, after all have arrived in round i - 1; work on i; arrive }
@@ -12,62 +14,15 @@
 //! ```
 
 use weft_dialects::device::{Move, Scope, build};
-use weft_dialects::ir::{Builder, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Type, Val};
 
-use super::block::Blocks;
 use super::block_ahead::Ahead;
-use super::block_direct::HeldFactor;
-use super::block_fold::{Fold, Part};
-use super::index::{Sum, scf_for, scf_for_carrying, scf_if, unrolled};
+use super::index::{Sum, scf_for, scf_for_carrying, unrolled};
 use super::one_pass::Pass;
-use super::one_pass_rows::Registers;
+use super::one_pass_piece::{Masks, Near, Piece, Starts, Work};
 use super::transfer::{Boxed, Pending, Transfer, Within, alloc, at_place, ready, wait};
-use crate::tile::block::{K, M, N, power_of_two_in};
+use crate::tile::block::{K, power_of_two_in};
 use crate::tile::row_mask::RowMask;
-
-/// `arith.cmpi` by this predicate is not less, with signs.
-const NOT_BELOW: i64 = 5;
-
-/// The tiles of the inputs.
-struct Near<'c> {
-    /// Near the groups, or in the registers of each.
-    queries: Val<'c>,
-    keys: Val<'c>,
-    values: Val<'c>,
-}
-
-/// Where tiles begin: those of a block, and this group's of the first product.
-struct Starts<'s, 'c> {
-    values: &'s [Sum<'c>],
-    scores: Vec<Sum<'c>>,
-    mine: Vec<Sum<'c>>,
-    group: [Sum<'c>; 2],
-}
-
-/// What every piece works on.
-struct Work<'s, 'c> {
-    starts: Starts<'s, 'c>,
-    held: Registers<'c>,
-    near: Near<'c>,
-}
-
-/// A piece: its number, and the room in which its keys and values are.
-struct Piece<'s, 'c> {
-    step: &'s Sum<'c>,
-    room: &'s Sum<'c>,
-    masks: Masks<'c>,
-    /// Whether rows end in it.
-    ends: bool,
-}
-
-/// Which pieces the mask leaves out something of.
-#[derive(Clone, Copy)]
-enum Masks<'c> {
-    None,
-    /// Those from this one on.
-    From(Val<'c>),
-    All,
-}
 
 impl<'c> Pass<'_, 'c> {
     /// The code of one block, whose tile begins at `starts`.
@@ -99,6 +54,7 @@ impl<'c> Pass<'_, 'c> {
         let put = values.ways.put.as_ref().filter(|_| values.block.stages > 1);
         match (ahead, put) {
             (Some(way), _) => self.by_engine(b, way, &work),
+            (_, Some(way)) if values.block.turns > 1 => self.in_turns(b, way, &work),
             (_, Some(way)) => self.by_registers(b, way, &work),
             _ => self.one_by_one(b, &work),
         }
@@ -157,6 +113,42 @@ impl<'c> Pass<'_, 'c> {
             self.put(b, way, &ahead, work, &rooms[1]);
             self.values.barrier(b);
         });
+        self.last(b, work);
+    }
+
+    /// The same, and groups go by turns: while some multiply others fold rows. What one puts near is taken behind as many
+    /// barriers as there are turns.
+    fn in_turns(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
+        let own = self.own();
+        let ahead = [self.scores.ahead(b, own), self.values.ahead(b, own)];
+        let zero = Sum::number(0);
+        self.fetch(b, &ahead, work, &zero);
+        self.put(b, way, &ahead, work, &zero);
+        (0..self.values.block.turns).for_each(|_| self.values.barrier(b));
+        let (end, masks) = self.rounds(b, work);
+        scf_for(b, &zero, &end, 1, |b, step| {
+            let step = &Sum::value(step);
+            let next = self.next(b, step, 1);
+            self.fetch(b, &ahead, work, &next);
+            // Else the code generator moves these to where they are used.
+            build::barrier(b, Scope::Thread);
+            let rooms = [0, 1].map(|later| self.values.room_of(b, step, later));
+            let piece = Piece { step, room: &rooms[0], masks, ends: false };
+            self.score(b, work, &piece);
+            // The others multiply, too: lanes have time.
+            self.scores.put_one(b, way, &ahead[0], (work.near.keys, &rooms[1]));
+            self.values.barrier(b);
+            self.weigh(b, work, &piece);
+            // Else groups would wait for them in front of the first instruction.
+            let loaded = self.load_values(b, work, &piece);
+            self.values.barrier(b);
+            self.add_loaded(b, work, &loaded);
+            self.values.put_one(b, way, &ahead[1], (work.near.values, &rooms[1]));
+            self.values.barrier(b);
+        });
+        if self.last_piece().is_some() {
+            self.values.barrier(b);
+        }
         self.last(b, work);
     }
 
@@ -314,7 +306,7 @@ impl<'c> Pass<'_, 'c> {
     }
 
     /// How long rows are.
-    fn keys(&self) -> u64 {
+    pub(super) fn keys(&self) -> u64 {
         self.scores.nest.axes[self.one_pass.along[0]].extent
     }
 
@@ -383,98 +375,5 @@ impl<'c> Pass<'_, 'c> {
             });
         });
         queries
-    }
-
-    /// Whether queries are held in registers.
-    fn has_queries(&self) -> bool {
-        self.scores.lying(self.rows).is_held()
-    }
-
-    /// The work on a piece. Gives the token of what an engine still does of it.
-    fn piece(
-        &self,
-        b: &mut Builder<'c>,
-        work: &Work<'_, 'c>,
-        piece: &Piece<'_, 'c>,
-    ) -> Option<Val<'c>> {
-        let &Piece { step, room, masks, ends } = piece;
-        let scores = &self.scores;
-        let Work { starts, held, near } = work;
-        let mut at = starts.mine.clone();
-        at[self.one_pass.along[0]] = Sum::default().plus(step, self.values.block.tile[K] as i64);
-        scores.start(b, held.sums, &at);
-        let fold =
-            |tiles: [Val<'c>; 2], sums: Val<'c>| Fold { group: starts.group.clone(), tiles, sums };
-        let mut tiles = [near.keys; 2];
-        if !self.has_queries() {
-            tiles[self.rows] = near.queries;
-        }
-        let first = fold(tiles, held.sums);
-        match self.has_queries() {
-            true => self.multiply(b, scores, near.queries, &first, room),
-            false if scores.block.is_direct() => {
-                let begun = scores.begin_instructions(b, (&first, None), room);
-                wait(b, &Vec::from_iter(begun));
-            }
-            false => scores.fold(b, &first, room),
-        }
-        if !self.exponent.is_some_and(|own| own.unscaled) {
-            scores.finish(b, [held.sums, held.stored], &at);
-        }
-        match masks {
-            Masks::None => {}
-            Masks::All => self.mask_places(b, held, &at),
-            Masks::From(first) => {
-                let step = step.emit(b);
-                let predicate = [("predicate", attr::of_int(b.context(), NOT_BELOW))];
-                let bit = ty::int(b.context(), 1);
-                let masked =
-                    b.op_with("arith.cmpi", &[step, first], &[bit], &predicate, 0).result(0);
-                scf_if(b, masked, |b| self.mask_places(b, held, &at));
-            }
-        }
-        if ends {
-            self.mask_end(b, held, &at[self.one_pass.along[0]], self.keys());
-        }
-        self.exponentials(b, held);
-        self.relabel(b, held);
-        let last = fold([near.values; 2], held.made);
-        if self.values.block.is_direct() {
-            let factor = HeldFactor { side: self.rows, memref: held.factor };
-            return self.values.begin_instructions(b, (&last, Some(factor)), room);
-        }
-        self.multiply(b, &self.values, held.factor, &last, room);
-        None
-    }
-
-    /// A factor in registers, for all steps of the instruction along k, times the tile of the other.
-    fn multiply(
-        &self,
-        b: &mut Builder<'c>,
-        blocks: &Blocks<'_, 'c>,
-        factor: Val<'c>,
-        fold: &Fold<'c>,
-        room: &Sum<'c>,
-    ) {
-        let (own, block) = (self.own(), &blocks.block);
-        let (quantum, deep) = (block.quanta()[K], block.deep());
-        unrolled(b, block.tile[K] / quantum / deep, |b, round| {
-            let begin = Sum::default().plus(&round, (deep * quantum) as i64);
-            let whole =
-                (block.at_once(own) == deep).then(|| blocks.part(b, fold, own, &begin, room));
-            unrolled(b, deep, |b, step| {
-                let at = begin.clone().plus(&step, block.step_apart() as i64);
-                let number = Sum::default().plus(&round, deep as i64).plus(&step, 1);
-                let mut parts = [M, N].map(|side| match (side == self.rows, whole) {
-                    (true, _) => Part { memref: factor, step: Some(number.clone()) },
-                    (_, Some(memref)) => Part { memref, step: (deep > 1).then(|| step.clone()) },
-                    (_, None) => Part { memref: factor, step: None },
-                });
-                if whole.is_none() {
-                    parts[own].memref = blocks.part(b, fold, own, &at, room);
-                }
-                blocks.invoke(b, &parts, fold.sums);
-            });
-        });
     }
 }

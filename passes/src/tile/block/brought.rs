@@ -79,7 +79,8 @@ impl<'c> Block<'c> {
 
     /// Takes from a schedule how steps are brought, and which rTasks are beside each other.
     pub(super) fn take_steps(&mut self, machine: Machine<'c>, schedule: &Schedule) {
-        (self.stages, self.resident) = (schedule.stages, schedule.resident);
+        (self.stages, self.turns, self.resident) =
+            (schedule.stages, schedule.turns, schedule.resident);
         self.cluster = ClusterAxis::of(&schedule.cluster);
         let registers = self.instruction().operands().last().copied();
         let ways = registers.and_then(|own| Ways::of(machine, own));

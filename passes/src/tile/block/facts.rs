@@ -67,6 +67,8 @@ pub(super) struct Facts {
     near_latency: f64,
     /// Cycles that an instruction of lanes issues.
     lane_cycles: f64,
+    /// Turns in which groups may go through an rTask.
+    pub(super) turns: u64,
     /// Cycles of a barrier of all groups.
     pub(super) barrier: f64,
     /// Bytes that a block may have in the shared memory.
@@ -128,11 +130,14 @@ impl Facts {
             cached_bytes,
             row: (count * bytes) as f64,
             latency: ways.stage.latency_cycles().unwrap_or(0) as f64,
-            boxes_latency: ways.boxes.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
+            boxes_latency: (ways.boxes.as_ref().or(ways.boxes_apart.as_ref()))
+                .and_then(Move::latency_cycles)
+                .unwrap_or(0) as f64,
             meet_cycles: ways.boxes.as_ref().and_then(Move::boxes).map_or(0, |own| own.meet_cycles)
                 as f64,
             near_latency: ways.load.as_ref().and_then(Move::latency_cycles).unwrap_or(0) as f64,
             lane_cycles: machine.lanes_units().first().map_or(1.0, |own| own.issue_cycles()),
+            turns: unit.turns(),
             barrier: unit.barrier_cycles() as f64,
             room,
             whole: ways.near.capacity_bytes(),

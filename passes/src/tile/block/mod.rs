@@ -111,13 +111,14 @@ pub struct Block<'c> {
     pub tile: [u64; 3],
     /// What a group does of it, along m and n.
     pub group: [u64; 2],
-    /// Steps along k whose inputs have room at the same time: with 2 the next one's wait in
-    /// registers while this one's are worked on, with 3 the one's after that, and each has a room.
+    /// Steps along k whose inputs are there at once: with 2 the next one's wait in registers, with 3 each has a room.
     pub stages: u64,
     /// How an engine brings those of later steps, to rooms of their own; `None` if groups do.
     pub ahead: Option<Supply>,
     /// RTasks that bring a tile together.
     pub cluster: Option<ClusterAxis>,
+    /// Turns of groups, each a barrier behind the ones before.
+    pub turns: u64,
     /// RTasks that are in a unit at the same time.
     pub resident: u64,
     /// Which of m, n and k are interleaved: see `interleave.rs`.
@@ -289,6 +290,7 @@ impl<'c> Block<'c> {
             stages: 1,
             ahead: None,
             cluster: None,
+            turns: 1,
             resident: 1,
             interleaved,
             along_k,

@@ -120,7 +120,7 @@ impl<'c> Pair<'c> {
         Some([spread.slots.first()?.len() as u64, spread.bits.len() as u64])
     }
 
-    /// Whether rows are folded operand by operand: for each of these lanes exchange, and fold what they get, once for
+    /// Whether the greatest element of rows is found operand by operand: for each of these lanes exchange, and fold what they get, once for
     /// every bit; else they keep as many parts of a row as they have elements of it in one operand.
     pub fn folds_operands(&self) -> bool {
         let operands = self.scores.counts()[self.own()];

@@ -34,6 +34,29 @@ const ADDRESS_WORDS: u64 = 3;
 /// part of a unit: an estimate, as that of `facts.rs`.
 const BESIDE: f64 = 4.0;
 
+/// Turns that are weighed: while one half of the groups multiplies the other one folds rows.
+const TURNS: u64 = 2;
+
+/// How pieces come, and groups go through them.
+#[derive(Clone, Copy)]
+struct Way {
+    stages: u64,
+    /// The engine that brings them, if one does.
+    ahead: Option<Supply>,
+    turns: u64,
+}
+
+impl Way {
+    fn of(stages: u64, ahead: Option<Supply>) -> Self {
+        Self { stages, ahead, turns: 1 }
+    }
+
+    /// Whether groups can go by turns: they bring later pieces by way of their registers.
+    fn goes_by_turns(self) -> bool {
+        self.stages > 1 && self.ahead.is_none()
+    }
+}
+
 /// A pair that was chosen.
 #[derive(Clone, Debug)]
 pub struct ChosenPair<'c> {
@@ -183,7 +206,7 @@ impl<'s, 'c> Search<'s, 'c> {
             found.tile[own] = wide;
             found.group[own] = wide;
             found.tile[K] = deep;
-            (found.stages, found.ahead) = (1, None);
+            (found.stages, found.ahead, found.turns) = (1, None, 1);
             found
         };
         let scores = tiled(scores, [piece, scores.whole(self.nests[0], K)]);
@@ -194,26 +217,25 @@ impl<'s, 'c> Search<'s, 'c> {
         let blocks = [(&pair.scores, self.nests[0]), (&pair.values, self.nests[1])];
         let gathers = blocks.into_iter().all(|(block, nest)| block.gathers_as_it_lies(nest, own));
         let [apart, boxes, pieces] = [Supply::BoxesApart, Supply::Boxes, Supply::Pieces].map(Some);
-        let ways: &[(u64, Option<Supply>)] = match (steps > 1, pair.scores.is_direct()) {
-            (false, _) => &[(1, None)],
+        let turns = self.turns(&pair);
+        let ways: Vec<Way> = match (steps > 1, pair.scores.is_direct()) {
+            (false, _) => [Way::of(1, None)].into(),
             // An engine packs nothing, and takes no registers.
-            (true, false) if gathers => &[(2, pieces), (3, None), (1, None)],
-            (true, false) => &[(3, None), (2, pieces), (1, None)],
+            (true, false) if gathers => {
+                [Way::of(2, pieces), Way::of(3, None), Way::of(1, None)].into()
+            }
+            (true, false) => [Way::of(3, None), Way::of(2, pieces), Way::of(1, None)].into(),
             // The first of those that take as long: the room of a piece is a remainder, which is no division
             // where rooms are a power of two.
-            (true, true) => &[
-                (4, apart),
-                (4, boxes),
-                (4, pieces),
-                (3, apart),
-                (3, boxes),
-                (3, pieces),
-                (2, apart),
-                (2, boxes),
-                (2, pieces),
-                (1, None),
-            ],
+            (true, true) => {
+                let stages = [4, 3, 2].into_iter();
+                let all = stages.flat_map(|n| [apart, boxes, pieces].map(|own| Way::of(n, own)));
+                all.chain([Way::of(1, None)]).collect()
+            }
         };
+        let by_turns = ways.iter().filter(|way| turns > 1 && way.goes_by_turns());
+        let by_turns: Vec<_> = by_turns.map(|way| Way { turns, ..*way }).collect();
+        let ways = [ways, by_turns].concat();
         // A depth of several instructions may be interleaved, so that lanes load more of it at once.
         let depths = std::iter::once(pair.scores.clone()).chain(pair.scores.interleave(K));
         let all = depths.flat_map(|scores| ways.iter().map(move |&way| (scores.clone(), way)));
@@ -224,13 +246,21 @@ impl<'s, 'c> Search<'s, 'c> {
         found.min_by(|one, other| one.cost.cycles.total_cmp(&other.cost.cycles))
     }
 
-    /// The pair with its first product so, and pieces that come in so many stages, perhaps by an engine;
-    /// with queries held in registers or near all groups.
+    /// Turns in which groups may go: as many in each for all parts of a unit.
+    fn turns(&self, pair: &Pair<'c>) -> u64 {
+        let groups: u64 = pair.scores.groups().iter().product();
+        let turns = self.facts[0].turns.min(TURNS);
+        let even = groups.is_multiple_of(turns * self.facts[0].partitions as u64);
+        if even && !pair.scores.is_direct() { turns } else { 1 }
+    }
+
+    /// The pair with its first product so, and pieces that come in a way; with queries held in registers or near all
+    /// groups.
     fn laid(
         &self,
         pair: &Pair<'c>,
         scores: &Block<'c>,
-        (stages, ahead): (u64, Option<Supply>),
+        Way { stages, ahead, turns }: Way,
         is_held: bool,
     ) -> Option<ChosenPair<'c>> {
         let (own, rows, [first, last]) = (pair.own(), pair.rows, self.nests);
@@ -242,7 +272,7 @@ impl<'s, 'c> Search<'s, 'c> {
             let part = (room.min(2 * facts.own(block, side)), facts.pack_cycles(side));
             accesses::lie(self.banks, nest, block, side, part, free)
         };
-        let staged = |block: &Block<'c>| Block { stages, ahead, ..block.clone() };
+        let staged = |block: &Block<'c>| Block { stages, ahead, turns, ..block.clone() };
         let query = match is_held {
             true => None,
             false => Some(lie(scores, first, rows, &self.facts[0])?),
@@ -356,7 +386,14 @@ impl<'s, 'c> Search<'s, 'c> {
         times * way.issue_cycles().unwrap_or(0.0)
     }
 
-    /// How many blocks take turns in a unit, two at most; `None` where one has no room.
+    /// Tiles of the second product.
+    fn tiles(&self, values: &Block<'c>) -> f64 {
+        let nest = self.nests[1];
+        let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
+        parallel.map(|axis| values.tasks_along(nest, axis) as f64).product()
+    }
+
+    /// How many blocks take turns in a unit, two at most, and no more than there are; `None` where one has no room.
     fn resident(&self, pair: &Pair<'c>, [query, keys, width]: [u64; 3]) -> Option<u64> {
         let (scores, facts) = (&pair.scores, &self.facts[0]);
         let lanes = scores.groups().iter().product::<u64>() * scores.lanes;
@@ -364,21 +401,22 @@ impl<'s, 'c> Search<'s, 'c> {
         let held = self.registers(pair, [query, keys + width]);
         let fits = bytes <= facts.room && held <= facts.registers && lanes <= facts.block_lanes;
         fits.then_some(())?;
-        let by_bytes = facts.whole / bytes;
+        let each = (self.tiles(&pair.values) / facts.units).ceil().max(1.0) as u64;
+        let most = each.min(facts.whole / bytes);
         let boxes = self.ways.brings(scores.ahead).and_then(|way| way.boxes());
-        let Some(asker) = boxes.and_then(|boxes| boxes.asker) else {
+        let Some(producer) = boxes.and_then(|boxes| boxes.producer) else {
             let given = lanes.next_multiple_of(scores.lanes * facts.partitions as u64);
             let by_registers = facts.core_registers / ((held + facts.spare) * given);
-            return (by_registers > 0).then(|| by_bytes.min(by_registers).clamp(1, 2));
+            return (by_registers > 0).then(|| most.min(by_registers).clamp(1, 2));
         };
         let registers = &self.ways.registers;
-        let most = [registers.core_bytes()?, registers.capacity_bytes() / scores.lanes];
+        let all = [registers.core_bytes()?, registers.capacity_bytes() / scores.lanes];
         let held = (held + facts.spare) * facts.lane_bytes;
         let has_room = |blocks: &u64| {
-            let share = asker.share(most, lanes, *blocks);
-            *blocks <= by_bytes && share.is_ok_and(|own| held <= own.others)
+            let share = producer.share(all, lanes, *blocks);
+            *blocks <= most && share.is_ok_and(|own| held <= own.others)
         };
-        (lanes + asker.lanes <= facts.block_lanes).then_some(())?;
+        (lanes + producer.lanes <= facts.block_lanes).then_some(())?;
         [2, 1].into_iter().find(has_room)
     }
 
@@ -401,8 +439,9 @@ impl<'s, 'c> Search<'s, 'c> {
                 block.counts().iter().product::<u64>() * (block.tile[K] / block.quanta()[K]);
             count as f64 * facts.issue
         };
-        let all = instructions(scores, facts) + instructions(values, &self.facts[1]);
-        let compute = groups as f64 * all / busy;
+        let products = [instructions(scores, facts), instructions(values, &self.facts[1])];
+        let products = products.map(|own| groups as f64 * own / busy);
+        let compute: f64 = products.iter().sum();
         let registers = |block: &Block<'c>| (groups * sums(block)) as f64 / block.lanes as f64;
         let lanes = [registers(scores), registers(values)];
         let asked = self.asked(scores, groups, keys + width);
@@ -410,9 +449,14 @@ impl<'s, 'c> Search<'s, 'c> {
             (lanes[0] * self.lanes[0] + lanes[1] * self.lanes[1] + packed + asked) / busy;
         let power = lanes[0] * self.power;
         let turned = (groups as f64 * resident / facts.partitions).max(1.0);
-        let issued = match turned > 1.0 {
-            true => compute.max(elementwise) + compute.min(elementwise) / turned,
-            false => compute + elementwise,
+        let issued = match scores.turns {
+            1 if turned > 1.0 => compute.max(elementwise) + compute.min(elementwise) / turned,
+            1 => compute + elementwise,
+            // Each product beside the rows of others, and both beside each other.
+            turns => {
+                let beside: f64 = products.iter().map(|own| own.max(elementwise)).sum();
+                (compute + beside) / turns as f64
+            }
         };
         let far = (keys + width) as f64 / facts.cached;
         let waits = match scores.stages {
@@ -421,10 +465,12 @@ impl<'s, 'c> Search<'s, 'c> {
         };
         let issued = issued.max(power);
         let busy = issued.max(turns) + issued.min(turns) / BESIDE;
-        // Of boxes only who asks for them waits for others.
-        let barriers = match (scores.stages, scores.ahead.is_some_and(Supply::is_boxes)) {
-            (1, _) => 2.0,
-            (_, is_boxes) => f64::from(u8::from(!is_boxes)),
+        // Who asks for boxes waits for others, and only that one.
+        let barriers = match (scores.turns, scores.stages, scores.ahead) {
+            (2.., ..) => 3.0,
+            (_, 1, _) => 2.0,
+            (.., Some(Supply::BoxesApart)) => 0.0,
+            _ => 1.0,
         };
         // Blocks that bring a piece only when they need it begin together, and wait together for a part of it.
         let step = match scores.stages {
@@ -433,13 +479,7 @@ impl<'s, 'c> Search<'s, 'c> {
         };
         let step = step + barriers * facts.barrier;
         let steps = scores.extent(self.nests[0], own).div_ceil(scores.tile[own]) as f64;
-        let nest = self.nests[1];
-        let tiles: f64 = (0..nest.axes.len())
-            .filter(|&axis| !nest.reduces(axis))
-            .map(|axis| {
-                nest.axes[axis].extent.div_ceil(values.points_along(axis).unwrap_or(1)) as f64
-            })
-            .product();
+        let (nest, tiles) = (self.nests[1], self.tiles(values));
         let stored = ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
         let ends = (values.tile[M] * values.tile[N] * stored + query) as f64 / facts.far;
         let tile = Cost::default()

@@ -51,7 +51,7 @@ impl<'c> Ways<'c> {
                 let suits = between && way.strided() && way.engine().is_some();
                 let own = match way.boxes() {
                     None => Supply::Pieces,
-                    Some(boxes) if boxes.asker.is_some() => Supply::BoxesApart,
+                    Some(boxes) if boxes.producer.is_some() => Supply::BoxesApart,
                     Some(_) => Supply::Boxes,
                 };
                 suits && own == supply

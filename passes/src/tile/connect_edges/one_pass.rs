@@ -166,6 +166,7 @@ impl<'c> Connecting<'c> {
             let tiles = block.rtiles(&nest, ways);
             let schedule = Schedule {
                 stages: block.stages,
+                turns: block.turns,
                 resident: block.resident,
                 ahead: ways.brings(block.ahead).map(|way| way.name.to_owned()),
                 interleave: block.interleaved_axes(),

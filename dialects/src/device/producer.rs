@@ -8,29 +8,29 @@
 
 /// Which group asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asker {
+pub struct Producer {
     /// Its lanes.
     pub lanes: u64,
     /// Bytes of registers that each of them keeps.
     pub bytes: u64,
-    /// Registers of a lane are given away in so many bytes.
+    /// RegisterShares of a lane are given away in so many bytes.
     pub step: u64,
 }
 
 /// Bytes of registers of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub struct RegisterShares {
     /// When a block begins, of each lane.
     pub first: u64,
     /// Of one that asks.
-    pub asker: u64,
+    pub producer: u64,
     /// Of every other one.
     pub others: u64,
 }
 
-impl Asker {
+impl Producer {
     /// What lanes have where a core with `core` bytes of registers has so many blocks, each of `lanes` lanes and the
-    /// asker's; a lane can have `most` bytes.
+    /// producer's; a lane can have `most` bytes.
     ///
     /// # Errors
     /// The sum that is not one, as a sentence.
@@ -39,7 +39,7 @@ impl Asker {
         [core, most]: [u64; 2],
         lanes: u64,
         blocks: u64,
-    ) -> Result<Registers, String> {
+    ) -> Result<RegisterShares, String> {
         let Self { lanes: own, bytes, step } = *self;
         let whole = |bytes: u64| bytes.min(most) / step * step;
         let all = lanes + own;
@@ -51,7 +51,7 @@ impl Asker {
             ));
         }
         let others = whole((first * all - bytes * own) / lanes);
-        Ok(Registers { first, asker: bytes, others })
+        Ok(RegisterShares { first, producer: bytes, others })
     }
 }
 
@@ -59,16 +59,16 @@ impl Asker {
 mod tests {
     use super::*;
 
-    const OWN: Asker = Asker { lanes: 128, bytes: 96, step: 32 };
+    const OWN: Producer = Producer { lanes: 128, bytes: 96, step: 32 };
 
     #[test]
     fn others_get_what_is_left() {
         let of = |lanes, blocks| OWN.share([262144, 1020], lanes, blocks).unwrap();
-        assert_eq!(of(256, 2), Registers { first: 320, asker: 96, others: 416 });
-        assert_eq!(of(256, 1), Registers { first: 672, asker: 96, others: 960 });
-        assert_eq!(of(384, 1), Registers { first: 512, asker: 96, others: 640 });
+        assert_eq!(of(256, 2), RegisterShares { first: 320, producer: 96, others: 416 });
+        assert_eq!(of(256, 1), RegisterShares { first: 672, producer: 96, others: 960 });
+        assert_eq!(of(384, 1), RegisterShares { first: 512, producer: 96, others: 640 });
         // No lane has more than it can name.
-        assert_eq!(of(128, 1), Registers { first: 992, asker: 96, others: 992 });
+        assert_eq!(of(128, 1), RegisterShares { first: 992, producer: 96, others: 992 });
     }
 
     #[test]

@@ -14,7 +14,7 @@
 
 use rustc_hash::FxHashSet;
 use weft_dialects::device::tokens::{Kind, begun};
-use weft_dialects::device::{Kernel, Machine, Registers, token};
+use weft_dialects::device::{Kernel, Machine, RegisterShares, token};
 use weft_dialects::ir::{Block, Builder, Context, Op};
 
 use super::boxes::compare;
@@ -27,7 +27,7 @@ pub struct Division {
     /// Threads that do everything else, the first ones.
     pub others: u64,
     /// Bytes of registers of each.
-    pub registers: Registers,
+    pub registers: RegisterShares,
 }
 
 impl Division {
@@ -49,8 +49,8 @@ impl Division {
 pub struct Roles<'c> {
     /// Transfers and arrivals that the threads that come to them only count: others do them.
     counted: FxHashSet<Op<'c>>,
-    /// The number of the thread that asks for boxes.
-    asks: u64,
+    /// Threads that do everything else, where some only ask: the next one does.
+    others: Option<u64>,
 }
 
 impl<'c> Roles<'c> {
@@ -59,9 +59,9 @@ impl<'c> Roles<'c> {
         self.counted.contains(&op)
     }
 
-    /// The number of the thread that asks for boxes.
-    pub fn asks(&self) -> u64 {
-        self.asks
+    /// Threads that do everything but ask for boxes, the first ones, where there are others that do.
+    pub fn others(&self) -> Option<u64> {
+        self.others
     }
 
     /// Writes the code of a kernel, which `copy` writes, once for those that ask and once for the others.
@@ -74,7 +74,7 @@ impl<'c> Roles<'c> {
         let first = b.index(division.others as i64);
         let is_other = compare(b, "slt", place.number, first);
         let choice = b.op_with("scf.if", &[is_other], &[], &[], 2);
-        let (machine, Registers { asker, others, .. }) = (how.machine, division.registers);
+        let (machine, RegisterShares { producer, others, .. }) = (how.machine, division.registers);
         let [works, asks] = [0, 1].map(|region| {
             let block = b.block(choice.region(region), &[]);
             let mut inside = b.into_block(block);
@@ -91,9 +91,9 @@ impl<'c> Roles<'c> {
             other.result(0).replace_with(own.result(0));
             other.erase();
         }
-        keep_of_asker(b.context(), machine, asks);
+        keep_of_producer(b.context(), machine, asks);
         if division.gives() {
-            for (block, bytes, more) in [(works, others, true), (asks, asker, false)] {
+            for (block, bytes, more) in [(works, others, true), (asks, producer, false)] {
                 let first = block.ops().first().copied().expect("it ends in a yield");
                 how.isa.take_registers(&mut Builder::before(b.context(), first), bytes, more);
             }
@@ -103,7 +103,7 @@ impl<'c> Roles<'c> {
             counted.extend((begun(machine, op) == Some(Kind::Boxes)).then_some(op));
         }
         counted.extend(inside(asks).into_iter().filter(|op| op.is("device.arrive")));
-        Self { counted, asks: division.others }
+        Self { counted, others: Some(division.others) }
     }
 }
 
@@ -117,7 +117,7 @@ fn inside(block: Block<'_>) -> Vec<Op<'_>> {
 }
 
 /// Leaves of a block what it takes to ask for boxes: those, the arrivals that they wait for, and what both depend on.
-fn keep_of_asker<'c>(context: &'c Context, machine: Machine<'c>, block: Block<'c>) {
+fn keep_of_producer<'c>(context: &'c Context, machine: Machine<'c>, block: Block<'c>) {
     let all = inside(block);
     let known: FxHashSet<Op<'c>> = all.iter().copied().collect();
     let asks = |op: &Op<'c>| begun(machine, *op) == Some(Kind::Boxes) || op.is("device.arrive");

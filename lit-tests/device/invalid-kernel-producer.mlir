@@ -10,10 +10,10 @@ device.machine @m arch("m") features([]) {
   device.move @in from @dram to @smem engine(@tensor_copies) strided
     boxes({dims = 3, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 1024})
   device.move @apart from @dram to @smem engine(@tensor_copies) strided
-    boxes({dims = 3, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 1024, asker_lanes = 4, asker_bytes = 24, share_bytes = 4})
+    boxes({dims = 3, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 1024, producer_lanes = 4, producer_bytes = 24, share_bytes = 4})
   device.move @load from @smem to @reg strided
   device.move @put from @reg to @smem strided
-  device.move @out from @smem to @dram strided
+  device.move @back from @smem to @dram strided
 }
 
 // kernel_c8
@@ -22,11 +22,52 @@ device.kernel @none tasks 4 resident 0 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
 
-// CHECK: 3 rTasks of 4096 bytes of @smem are resident, which has 8192
-// CHECK: help: let fewer be `resident`, or give smaller tiles
-device.kernel @bytes tasks 4 resident 3 {
+// CHECK: device.kernel has `resident` rTasks, and no group that only asks
+device.kernel @all tasks 4 resident 2 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
-  %s = device.alloc : memref<2x16x64xf16, "smem">
+}
+
+// CHECK: 5 rTasks of 2048 bytes of @smem are resident, which has 8192
+// CHECK: help: let fewer be `resident`, or give smaller tiles
+device.kernel @bytes tasks 4 resident 5 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %t = device.transfer @apart %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+  device.wait %t
+}
+
+// CHECK: device.transfer brings a box to a place of the arena, and a group of its own asks for it
+device.kernel @arena tasks 4 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc at 0 : memref<16x64xf16, "smem">
+  %t = device.transfer @apart %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+  device.wait %t
+}
+
+// CHECK: memref.load takes what the kernel writes, and the group that asks for boxes does not know when
+// CHECK: note: it is written here
+device.kernel @loaded tasks 4 groups 2 {
+^bb0(%task: index, %x: memref<16x64xf16>, %n: memref<64xindex>):
+  %c0 = arith.constant 0 : index
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %u = device.alloc : memref<64xindex, "smem">
+  device.transfer @back %u[%c0] to %n[%c0] sizes [1] from_strides [1] to_strides [1] : memref<64xindex, "smem"> to memref<64xindex>
+  %row = memref.load %n[%c0] : memref<64xindex>
+  %t = device.transfer @apart %x[%row, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+  device.wait %t
+}
+
+// One group and another one that asks are two: it may not ask by its own number.
+// CHECK: device.transfer takes an index of one group, and all groups do it together
+device.kernel @number tasks 4 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %g = device.group
+  %s = device.alloc : memref<16x64xf16, "smem">
+  %t = device.transfer @apart %x[%g, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
+  device.wait %t
 }
 
 // CHECK: device.kernel has 16 lanes and 4 that ask for boxes, and a block has 16 at most
@@ -67,7 +108,7 @@ device.kernel @written tasks 4 groups 2 {
   %s = device.alloc : memref<16x64xf16, "smem">
   %t = device.transfer @apart %x[%c0, %c0] to %s[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16> to memref<16x64xf16, "smem"> -> !device.token
   device.wait %t
-  device.transfer @out %s[%c0, %c0] to %x[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16, "smem"> to memref<16x64xf16>
+  device.transfer @back %s[%c0, %c0] to %x[%c0, %c0] sizes [16, 64] from_strides [64, 1] to_strides [64, 1] : memref<16x64xf16, "smem"> to memref<16x64xf16>
 }
 
 // A barrier is nothing to who comes to none.
@@ -112,7 +153,7 @@ device.kernel @before tasks 4 groups 2 {
 }
 
 // The same without that, and right.
-// CHECK-NOT: @right
+// CHECK-NOT: error:
 device.kernel @right tasks 4 groups 2 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
   %c0 = arith.constant 0 : index
