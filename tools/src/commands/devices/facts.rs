@@ -52,6 +52,10 @@ fn units(loaded: &Loaded<'_>) -> Section {
             1 => String::new(),
             parts => format!(", {parts} parts that issue side by side"),
         };
+        let turns = match unit.turns() {
+            1 => String::new(),
+            turns => format!(", groups in {turns} turns"),
+        };
         let cluster = unit.cluster().zip(loaded.machine().cluster_units(&unit));
         let cluster = cluster.map_or(String::new(), |(c, units)| format!(", {units} in a @{c}"));
         let wait = match unit.wait_cycles() {
@@ -60,7 +64,7 @@ fn units(loaded: &Loaded<'_>) -> Section {
         };
         let launch = unit.launch_cycles().map_or(String::new(), |c| format!(", {c} to launch"));
         let host = loaded.host(unit.name);
-        let count = format!("{}{host}{clock}{cluster}{parts}{wait}{launch}", unit.count());
+        let count = format!("{}{host}{clock}{cluster}{parts}{turns}{wait}{launch}", unit.count());
         section.row([format!("@{}", unit.name), count]);
     }
     section
