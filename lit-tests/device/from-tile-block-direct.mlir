@@ -64,7 +64,7 @@
 // RUN: sed 's/stages = 4/stages = 2/' %t.mlir > %t.two.mlir
 // RUN: not weft compile %t.two.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=TWO
 // TWO: error: @expression_0_1 has a schedule of 2 `stages`, and @wgmma_m64n128k16_f16_kn takes tiles where they lie, those of the step before, too
-// TWO: help: give 1, or 3 or more with @stage_boxes or @stage_ahead `ahead`
+// TWO: help: give 1, or 3 or more with @stage_boxes or @stage_boxes_apart or @stage_ahead `ahead`
 //
 // RUN: sed 's/stages = 4/stages = 8/' %t.mlir > %t.room.mlir
 // RUN: not weft compile %t.room.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=ROOM

@@ -47,6 +47,17 @@
 // THREE: 3 rTasks of 98304 bytes of @smem are resident, which has 232448
 // THREE: Help: let fewer be `resident`, or give smaller tiles
 
+// Groups that ask for themselves share no registers with others, and products do not go by turns.
+//
+// RUN: sed 's/@stage_boxes_apart, stages = 3/@stage_boxes, stages = 3/' %t.mlir > %t.all.mlir
+// RUN: not weft compile %t.all.mlir --emit ptx -o - 2>&1 | FileCheck %s --check-prefix=ALL
+// ALL: has a schedule of 2 `resident` rTasks
+// ALL: help: registers are shared where a group of its own asks for boxes
+// RUN: sed 's/resident = 2/turns = 2/' %t.mlir > %t.turns.mlir
+// RUN: not weft compile %t.turns.mlir --emit ptx -o - 2>&1 | FileCheck %s --check-prefix=TURNS
+// TURNS: has a schedule of 2 `turns`
+// TURNS: help: only groups of a softmax between two products go by turns
+
 // Without the move in the machine file groups ask beside their instructions.
 //
 // RUN: sed '/device.move @stage_boxes_apart/,/boxes/d' %S/../../devices/h200.mlir > %t.machine.mlir

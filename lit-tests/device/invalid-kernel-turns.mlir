@@ -20,6 +20,11 @@ device.kernel @odd tasks 4 groups 3 turns 2 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
 
+// CHECK: device.kernel has 4 groups in -1 turns
+device.kernel @none tasks 4 groups 4 turns -1 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+}
+
 // CHECK: device.kernel has 4 turns, and groups of a unit go in 2
 device.kernel @many tasks 4 groups 4 turns 4 {
 ^bb0(%task: index, %x: memref<16x64xf16>):
@@ -49,6 +54,35 @@ device.kernel @one tasks 4 groups 4 turns 2 {
   %r = device.alloc : memref<64xf16, "reg">
   device.transfer @put %r[%c0] to %s[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "reg"> to memref<64xf16, "smem">
   device.barrier "core"
+  device.transfer @load %s[%c0] to %r[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "smem"> to memref<64xf16, "reg">
+}
+
+// A loop of one round has one barrier, and one of none has none.
+// CHECK: device.transfer reads memref<64xf16, "smem">, which other groups may be using
+device.kernel @few tasks 4 groups 4 turns 2 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = device.alloc : memref<64xf16, "smem">
+  %r = device.alloc : memref<64xf16, "reg">
+  device.transfer @put %r[%c0] to %s[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "reg"> to memref<64xf16, "smem">
+  scf.for %i = %c0 to %c1 step %c1 {
+    device.barrier "core"
+  }
+  device.transfer @load %s[%c0] to %r[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "smem"> to memref<64xf16, "reg">
+}
+
+// CHECK: device.transfer reads memref<64xf16, "smem">, which other groups may be using
+device.kernel @unknown tasks 4 groups 4 {
+^bb0(%task: index, %x: memref<16x64xf16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = device.alloc : memref<64xf16, "smem">
+  %r = device.alloc : memref<64xf16, "reg">
+  device.transfer @put %r[%c0] to %s[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "reg"> to memref<64xf16, "smem">
+  scf.for %i = %c0 to %task step %c1 {
+    device.barrier "core"
+  }
   device.transfer @load %s[%c0] to %r[%c0] sizes [64] from_strides [1] to_strides [1] : memref<64xf16, "smem"> to memref<64xf16, "reg">
 }
 

@@ -13,7 +13,7 @@ pub struct Producer {
     pub lanes: u64,
     /// Bytes of registers that each of them keeps.
     pub bytes: u64,
-    /// RegisterShares of a lane are given away in so many bytes.
+    /// Registers of a lane are given away in so many bytes.
     pub step: u64,
 }
 
@@ -43,7 +43,7 @@ impl Producer {
         let Self { lanes: own, bytes, step } = *self;
         let whole = |bytes: u64| bytes.min(most) / step * step;
         let all = lanes + own;
-        let first = whole(core / (blocks * all).max(1));
+        let first = whole(core / blocks.saturating_mul(all).max(1));
         if first < bytes || lanes == 0 {
             return Err(format!(
                 "{blocks} x ({lanes} + {own}) lanes have {first} bytes of registers each, of {core} in a core, and one that \

@@ -81,7 +81,7 @@ impl<'c> Kernel<'c> {
         }
         let tasks = u64::try_from(int(op, "tasks")?).ok()?;
         let groups = u64::try_from(int(op, "groups").unwrap_or(1)).ok()?;
-        let turns = u64::try_from(int(op, "turns").unwrap_or(1)).ok()?.max(1);
+        let turns = int(op, "turns").and_then(|own| u64::try_from(own).ok()).unwrap_or(1).max(1);
         let resident = int(op, "resident").and_then(|own| u64::try_from(own).ok());
         let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
         let body = op.first_block(0)?;

@@ -49,7 +49,8 @@ pub const BARRIERS: Kind = ("leave out a barrier", |text| {
 /// Those behind which something is taken; the one in front of the second product is there for the turns alone.
 pub const HANDED: Kind = ("leave out a barrier", |text| {
     let mut mutants = without(text, "device.barrier \"core\"");
-    // Two in front of the loop, three in it.
+    // Two in front of the loop, three in it, and one in front of the last piece.
+    assert_eq!(mutants.len(), 6, "another one may be in that place");
     mutants.remove(3);
     mutants
 });
@@ -135,7 +136,7 @@ pub const SWIZZLES: Kind = ("swizzle otherwise", |text| {
 });
 
 /// Moves by which lanes gather pieces of others: rows for columns.
-pub const TURNS: Kind = ("gather the other way", |text| {
+pub const GATHERS: Kind = ("gather the other way", |text| {
     edited(text, |line| {
         let plain =
             line.contains("@matrix_load ").then_some(("@matrix_load ", "@matrix_load_turned "));

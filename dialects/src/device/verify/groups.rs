@@ -285,22 +285,35 @@ impl<'c> Order<'c> {
         let bound = |place: usize| op.operands().get(place).copied().and_then(number);
         let (low, high, step) = (bound(0), bound(1), bound(2));
         // A loop without a round has no barriers.
-        let has_round = low.zip(high).is_some_and(|(low, high)| low < high);
-        let kept = if has_round { Vec::new() } else { state.since_cluster_met.clone() };
+        let span = low.zip(high).map_or(0, |(low, high)| (high - low).max(0));
+        // At least so many: none where bounds are not known.
+        let least = (span as u64).div_ceil(step.unwrap_or(1).max(1) as u64);
+        let kept = if least > 0 { Vec::new() } else { state.since_cluster_met.clone() };
+        let mut ends = if least == 0 { vec![state.clone()] } else { Vec::new() };
         state.arrive(false);
         state.map(|place| place.in_first_round(round, low));
         // A room is another one's again after as many rounds as there are rooms.
         let shapes = self.buffers.iter().filter_map(|buffer| ty::shape(buffer.ty()));
         let most = shapes.filter_map(|shape| shape.first().copied()).max().unwrap_or(1);
-        for _ in 0..=most.clamp(1, MOST_ROOMS) + state.turns {
+        for rounds in 1..=most.clamp(1, MOST_ROOMS) + state.turns + 1 {
             let before = state.clone();
             self.block(block, state, diag);
             state.map(|place| place.in_next_round(round, step));
             if *state == before {
                 break;
             }
+            if rounds >= least {
+                ends.push(state.clone());
+            }
         }
         state.map(|place| place.behind(round));
+        // Behind a loop of few rounds that many barriers were not there.
+        for mut end in ends {
+            end.map(|place| place.behind(round));
+            add(&mut state.read, end.read);
+            add(&mut state.written, end.written);
+            add(&mut state.unseen, end.unseen);
+        }
         add(&mut state.since_cluster_met, kept);
     }
 

@@ -5,6 +5,7 @@ use super::super::{
     Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Memory, Producer, Scope, Transfer,
 };
 use crate::ir::{Diagnostics, Op, Val, ty};
+use crate::verify::{int, symbol};
 
 /// C8. Where a group of its own asks for boxes, it asks for all of them. Its lanes and those of the other groups are a
 /// block's at most, the others' whole times as many, and what it keeps of the registers is no more than its share. It
@@ -25,7 +26,9 @@ pub(super) fn kernel_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
     let Some(producer) = producer else { return };
     let mut writes = Vec::new();
-    op.walk(&mut |inner| writes.extend(written(inner).into_iter().map(|own| (own, inner))));
+    op.walk(&mut |inner| {
+        writes.extend(written(machine, inner).into_iter().map(|own| (own, inner)))
+    });
     let check = Check { machine, kernel: &kernel, producer, writes };
     check.memory(diag);
     check.lanes(diag);
@@ -40,18 +43,24 @@ pub(super) fn kernel_c8(op: Op<'_>, diag: &mut Diagnostics) {
 }
 
 /// What an operation writes.
-fn written(op: Op<'_>) -> Vec<Val<'_>> {
+fn written<'c>(machine: Machine<'c>, op: Op<'c>) -> Vec<Val<'c>> {
     let one = || {
         let target = Transfer::of(op).map(|own| own.target);
         let target = target.or_else(|| Some(Copy::of(op)?.target));
         let target = target.or_else(|| Some(Fill::of(op)?.target));
-        let target = target.or_else(|| Some(Combine::of(op)?.output));
-        target.or_else(|| Invoke::of(op)?.views.pop())
+        target.or_else(|| Some(Combine::of(op)?.output))
     };
-    match Apply::of(op) {
-        Some(apply) => apply.outputs.iter().map(|view| view.memref).collect(),
-        None => one().map(|view| view.memref).into_iter().collect(),
-    }
+    let results = || {
+        let mut views = Invoke::of(op)?.views;
+        let instruction = machine.instruction(symbol(op, "instruction")?)?;
+        let first = views.len().saturating_sub(instruction.result_count());
+        Some(views.split_off(first))
+    };
+    let views = match Apply::of(op) {
+        Some(apply) => apply.outputs,
+        None => one().map(|view| vec![view]).or_else(results).unwrap_or_default(),
+    };
+    views.iter().map(|view| view.memref).collect()
 }
 
 /// A kernel whose boxes a group of its own asks for.
@@ -69,13 +78,19 @@ impl<'c> Check<'_, 'c> {
         let (op, blocks) = (self.kernel.op, self.kernel.resident.unwrap_or(1));
         let near = |memory: &Memory<'c>| memory.scope() == Scope::Core && !memory.is_registers();
         for memory in self.machine.memories().into_iter().filter(near) {
-            let mut bytes = 0;
+            // What lies at places of one arena may lie over each other.
+            let (mut bytes, mut arena) = (0u64, 0u64);
             op.walk(&mut |inner| {
                 let own = inner.is("device.alloc").then(|| inner.result(0).ty());
                 let own = own.filter(|own| ty::memory(*own) == Some(memory.name));
                 let of = |own| Some(ty::count(own)? * ty::byte_size(ty::elem(own)?)?);
-                bytes += own.and_then(of).unwrap_or(0);
+                let own = own.and_then(of).unwrap_or(0);
+                match int(inner, "offset").and_then(|at| u64::try_from(at).ok()) {
+                    Some(at) => arena = arena.max(at.saturating_add(own)),
+                    None => bytes += own,
+                }
             });
+            let bytes = bytes.saturating_add(arena);
             let (name, most) = (memory.name, memory.capacity_bytes());
             if blocks > 1 && bytes.saturating_mul(blocks) > most {
                 let what = format!("{blocks} rTasks of {bytes} bytes of @{name} are resident");

@@ -180,6 +180,7 @@ fn lower<'c>(
     let waits = tokens::Waits::take(context, machine, func);
     let turns = spread::turns(machine, func);
     if kernel.turns > 1 {
+        turns::check(isa, kernel, lanes, diag);
         thread.multiplies = turns::multiplies(func);
     }
     step_loops::keep(context, func);
@@ -238,7 +239,9 @@ fn place_allocs<'c>(
     let (bytes, memory) =
         (shared::needed(thread.machine, kernel), shared::memory(thread.machine, kernel));
     let blocks = kernel.resident.unwrap_or(1);
-    if let Some(memory) = memory.filter(|memory| memory.capacity_bytes() < blocks * bytes) {
+    if let Some(memory) =
+        memory.filter(|memory| memory.capacity_bytes() < blocks.saturating_mul(bytes))
+    {
         let (name, most) = (memory.name, memory.capacity_bytes());
         let each = if blocks > 1 { format!(", each of {blocks} in a unit") } else { String::new() };
         let what = format!("a block shares {bytes} bytes{each}, and of @{name} there are {most}");
@@ -367,12 +370,9 @@ fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: 
                 if scope >= Scope::Core && thread.has_readers {
                     thread.isa.show_to_engines(b);
                 }
-                let multiplies = thread.multiplies.get(&op);
-                multiplies.into_iter().for_each(|_| thread.isa.barrier(b, Scope::Thread, None));
-                thread.isa.barrier(b, scope, thread.part);
-                if let Some(multiplies) = multiplies {
-                    thread.isa.comes_first(b, *multiplies);
-                    thread.isa.barrier(b, Scope::Thread, None);
+                match thread.multiplies.get(&op) {
+                    Some(multiplies) => turns::meet(b, thread.isa, thread.part, *multiplies),
+                    None => thread.isa.barrier(b, scope, thread.part),
                 }
             }
             _ => {

@@ -11,10 +11,19 @@
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Kernel, Scope};
-use weft_dialects::ir::{Builder, Op, Val, ty};
+use weft_dialects::ir::{Builder, Diagnostics, Op, Val, ty};
 
 use super::boxes::{compare, when};
 use super::isa::Isa;
+
+/// Reports turns that are not of whole warps, which come to barriers as one.
+pub fn check(isa: Isa, kernel: &Kernel<'_>, lanes: u64, diag: &mut Diagnostics) {
+    let (own, warp) = (kernel.groups / kernel.turns * lanes, isa.warp() as u64);
+    if !own.is_multiple_of(warp) {
+        diag.error(kernel.op, format!("a turn of {own} threads, and warps of {warp} go in step"))
+            .help("leave `turns` out, or give more groups");
+    }
+}
 
 /// Meets as often as a group's turn says, in front of an rTask or behind it; `part` is who meets.
 pub fn shift<'c>(
@@ -31,13 +40,23 @@ pub fn shift<'c>(
             true => compare(b, "sge", group, first),
             false => compare(b, "slt", group, first),
         };
-        when(b, Some(comes), |b| isa.barrier(b, Scope::Core, part));
+        when(b, Some(comes), |b| meet(b, isa, part, false));
+    }
+    if kernel.turns > 1 && !is_before {
+        isa.comes_first(b, false);
     }
 }
 
-/// For each barrier of a function whether instructions of matrices come behind it, up to the next one.
+/// Meets, and multiplies behind that or does not.
+pub fn meet(b: &mut Builder<'_>, isa: Isa, part: Option<u64>, multiplies: bool) {
+    isa.barrier(b, Scope::Thread, None);
+    isa.barrier(b, Scope::Core, part);
+    isa.comes_first(b, multiplies);
+    isa.barrier(b, Scope::Thread, None);
+}
+
+/// For each barrier of a function whether instructions come behind it, up to the next one.
 pub fn multiplies(func: Op<'_>) -> FxHashMap<Op<'_>, bool> {
-    let meets = |op: Op<'_>| Scope::of_barrier(op) >= Some(Scope::Core);
     let mut found = FxHashMap::default();
     func.walk(&mut |op| {
         let Some(block) = op.block().filter(|_| meets(op)) else { return };
@@ -46,10 +65,23 @@ pub fn multiplies(func: Op<'_>) -> FxHashMap<Op<'_>, bool> {
         // Behind the last barrier of a loop's round comes the next one.
         let is_round = block.parent().is_some_and(|around| around.is("scf.for"));
         let next = if is_round { &ops[..own] } else { &[] };
-        let behind = ops[own + 1..].iter().chain(next).take_while(|other| !meets(**other));
-        let mut multiplies = false;
-        behind.for_each(|other| other.walk(&mut |inner| multiplies |= inner.is("device.invoke")));
-        found.insert(op, multiplies);
+        let behind: Vec<Op<'_>> = ops[own + 1..].iter().chain(next).copied().collect();
+        found.insert(op, multiplies_until_met(&behind) == Some(true));
     });
     found
+}
+
+fn meets(op: Op<'_>) -> bool {
+    Scope::of_barrier(op) >= Some(Scope::Core)
+}
+
+/// Whether an instruction comes before a barrier; `None` if neither does.
+fn multiplies_until_met(ops: &[Op<'_>]) -> Option<bool> {
+    ops.iter().find_map(|op| {
+        if op.is("device.invoke") || meets(*op) {
+            return Some(!meets(*op));
+        }
+        let blocks = (0..op.region_count()).filter_map(|region| op.first_block(region));
+        blocks.into_iter().find_map(|block| multiplies_until_met(&block.ops()))
+    })
 }

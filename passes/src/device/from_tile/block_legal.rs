@@ -7,7 +7,9 @@ use weft_dialects::ir::{Op, Report, ty};
 use weft_dialects::tile::{Compute, Schedule};
 
 use crate::nest::Nest;
-use crate::tile::block::{Block, Dealt, K, Lying, M, N, Pair, Ways, of_numbers, to_numbers};
+use crate::tile::block::{
+    Block, Dealt, K, Lying, M, N, Pair, Supply, Ways, of_numbers, to_numbers,
+};
 use crate::tile::one_pass::OnePass;
 
 /// A block tile, the machine's ways for it, and how the tile of each input lies.
@@ -40,6 +42,15 @@ pub(super) fn check<'c>(
         let help =
             "nothing makes that here; name an instruction that takes both from shared memory";
         return Err(report(what, help.to_owned()));
+    }
+    if block.turns > 1 {
+        let what = format!("has a schedule of {} `turns`", block.turns);
+        let help = "only groups of a softmax between two products go by turns: leave it out";
+        return Err(report(what, help.to_owned()));
+    }
+    if block.resident > 1 && block.ahead != Some(Supply::BoxesApart) {
+        let what = format!("has a schedule of {} `resident` rTasks", block.resident);
+        return Err(report(what, RESIDENT.to_owned()));
     }
     let mut alone = block.clone();
     alone.cluster = None;
@@ -85,11 +96,7 @@ pub(super) fn check_pair<'c>(
     let even = || suits(&|block, nest, inner| Dealt::of(block, nest, own, inner).is_some());
     let sides =
         brought.map(|(block, nest, lying)| (block, nest, own, lying[block.inputs[own]].inner));
-    let apart = [&pair.scores, &pair.values].map(|block| [block.turns, block.resident]);
-    if apart[0] != apart[1] {
-        let what = format!("has schedules whose `turns` and `resident` are {apart:?}");
-        return Err(report(what, "give both products the same".to_owned()));
-    }
+    beside(&pair).map_err(|(what, help)| report(what, help))?;
     let ahead = pair.scores.ahead.filter(|ahead| pair.values.ahead == Some(*ahead));
     let comes = || ahead.is_some_and(|ahead| ways.can_bring(ahead, &sides));
     let by_engine = [&pair.scores, &pair.values].map(|block| block.is_brought());
@@ -140,6 +147,27 @@ pub(super) fn check_pair<'c>(
     Ok(CheckedPair { pair, ways, lying: [of_scores, of_values] })
 }
 
+/// Whether groups can go by turns as both products say, and rTasks share a unit.
+fn beside(pair: &Pair<'_>) -> Result<(), (String, String)> {
+    let blocks = [&pair.scores, &pair.values];
+    let said = blocks.map(|block| [block.turns, block.resident]);
+    let what = format!("has schedules whose `turns` and `resident` are {said:?}");
+    let (way, direct) = (blocks.map(|block| (block.stages, block.ahead)), pair.scores.is_direct());
+    let help = match said[0] {
+        own if own != said[1] => "give both products the same",
+        [turns, _] if turns > 1 && (direct || way != [(3, None); 2]) => {
+            "groups go by turns where later pieces come by their registers: give 3 `stages` without \
+             `ahead`, or leave `turns` out"
+        }
+        [_, own] if own > 1 && pair.scores.ahead != Some(Supply::BoxesApart) => RESIDENT,
+        _ => return Ok(()),
+    };
+    Err((what, help.to_owned()))
+}
+
+const RESIDENT: &str = "registers are shared where a group of its own asks for boxes: name such a move `ahead`, or leave \
+                        `resident` out";
+
 /// Reports what is wrong with a compute, and what would be accepted.
 fn report<'c>(
     kernel: Op<'c>,
@@ -154,7 +182,7 @@ fn report<'c>(
 
 /// The moves of engines that bring tiles, as text writes them.
 fn known(ways: &Ways<'_>) -> Vec<String> {
-    let all = [&ways.boxes, &ways.ahead].into_iter().flatten();
+    let all = [&ways.boxes, &ways.boxes_apart, &ways.ahead].into_iter().flatten();
     all.map(|way| format!("@{}", way.name)).collect()
 }
 

@@ -8,9 +8,8 @@
 //!
 //! Rows or columns may be several axes of the nest: pixels of images (`sides.rs`).
 //!
-//! One description serves the construction (`tiles.rs`), the choice (`choose.rs`, `facts.rs`), the count of
-//! bank conflicts (`accesses.rs`) and the conversion to the device stage: which element each side
-//! of a box of registers steps along is said once, here and in `held.rs`.
+//! One description serves the construction (`tiles.rs`), the choice (`choose.rs`, `facts.rs`), the count of bank conflicts
+//! (`accesses.rs`) and the device stage: which element each side of a box of registers steps along is said in `held.rs`, too.
 
 mod accesses;
 mod brought;
@@ -31,6 +30,7 @@ mod lanes;
 mod lying;
 mod pair;
 mod pair_choice;
+mod pair_way;
 mod repacked;
 mod sides;
 mod stages;

@@ -12,6 +12,7 @@ use weft_dialects::ir::ty;
 use super::super::banks::Banks;
 use super::super::instruction::body_cycles;
 use super::facts::Facts;
+use super::pair_way::{TURNS, Way};
 use super::{Block, Dealt, K, Lying, M, N, Pair, Supply, Ways, accesses, epilogue, pair};
 use crate::cost::{Cost, Term};
 use crate::math::POWER;
@@ -33,29 +34,6 @@ const ADDRESS_WORDS: u64 = 3;
 /// What part of its cycles something adds that is done beside what takes longer, with two groups in a
 /// part of a unit: an estimate, as that of `facts.rs`.
 const BESIDE: f64 = 4.0;
-
-/// Turns that are weighed: while one half of the groups multiplies the other one folds rows.
-const TURNS: u64 = 2;
-
-/// How pieces come, and groups go through them.
-#[derive(Clone, Copy)]
-struct Way {
-    stages: u64,
-    /// The engine that brings them, if one does.
-    ahead: Option<Supply>,
-    turns: u64,
-}
-
-impl Way {
-    fn of(stages: u64, ahead: Option<Supply>) -> Self {
-        Self { stages, ahead, turns: 1 }
-    }
-
-    /// Whether groups can go by turns: they bring later pieces by way of their registers.
-    fn goes_by_turns(self) -> bool {
-        self.stages > 1 && self.ahead.is_none()
-    }
-}
 
 /// A pair that was chosen.
 #[derive(Clone, Debug)]
@@ -364,7 +342,15 @@ impl<'s, 'c> Search<'s, 'c> {
             _ => 0,
         };
         let near = if query == 0 { 0 } else { parts(scores, *rows, factor) };
-        let one = (near + parts(scores, own, factor)).max(parts(values, own, factor));
+        let keys = near + parts(scores, own, factor);
+        let one = match values.turns {
+            1 => keys.max(parts(values, own, factor)),
+            // Values of a whole piece are there before its second product.
+            _ => {
+                let steps = values.tile[K] / values.quanta()[K] / values.at_once(own);
+                keys + parts(values, own, factor) * steps
+            }
+        };
         word(sums(scores), 4)
             // Sums become the factor one by one: half of it is there while others still are.
             + word(sums(scores), factor) / 2
