@@ -342,15 +342,7 @@ impl<'s, 'c> Search<'s, 'c> {
             _ => 0,
         };
         let near = if query == 0 { 0 } else { parts(scores, *rows, factor) };
-        let keys = near + parts(scores, own, factor);
-        let one = match values.turns {
-            1 => keys.max(parts(values, own, factor)),
-            // Values of a whole piece are there before its second product.
-            _ => {
-                let steps = values.tile[K] / values.quanta()[K] / values.at_once(own);
-                keys + parts(values, own, factor) * steps
-            }
-        };
+        let one = (near + parts(scores, own, factor)).max(parts(values, own, factor));
         word(sums(scores), 4)
             // Sums become the factor one by one: half of it is there while others still are.
             + word(sums(scores), factor) / 2
