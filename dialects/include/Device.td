@@ -920,8 +920,8 @@ def Device_ArriveOp : Device_Op<"arrive", []> {
     what is begun `after` it in the next round of the loop. It is not simulated.
 
     - C1: the scope is "core".
-    - C2: it is the only one in the body of a loop that is in no other loop, behind all waits of a round; some
-      transfer there is after it.
+    - C2: it is the only one in the body of a loop that is in no other loop, behind all waits of a round and all
+      transfers that are `after` one; some transfer there is after it.
   }];
   let arguments = (ins StrAttr:$scope);
   let results = (outs Device_TokenType:$token);

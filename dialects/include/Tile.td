@@ -65,8 +65,8 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
     | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
     | `cluster` | rTasks along each axis that run at the same time on neighbouring units: `[2, 1, 1]` are two with the same tile of what axis 0 does not move, of which each brings a part and all get it | each rTask brings its tiles for itself |
-    | `turns` | in so many turns groups that share tiles go through an rTask, each a barrier behind the ones before | 1 |
-    | `resident` | rTasks that are in a unit at the same time, each with its share of the registers | 1 |
+    | `turns` | in so many turns the groups of a softmax between two products go through an rTask, each a barrier behind the ones before, where later tiles wait in registers | 1 |
+    | `resident` | rTasks that are in a unit at the same time and share its registers, where `ahead` is a move that a group of its own asks for | 1 |
   }];
   let parameters = (ins
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "loops over tiles, outermost first">:$order,

@@ -266,7 +266,7 @@ fn build(folder: &Path, text: &str, glue: &str, defines: &[String]) {
     let code = std::fs::read_to_string(file("kernel.ll")).unwrap();
     std::fs::write(file("kernel.ll"), warpgroups::in_window(&code)).unwrap();
     // Optimized, but its instructions are chosen the plain way: LLVM's other way looks for where calls begin along every
-    // path there is, which takes forever in blocks of many calls.
+    // path there is, and does not end in blocks of many calls.
     call(&llvm("opt"), &["-O1", "kernel.ll", "-S", "-o", "kernel.ll"], folder);
     call(&llvm("clang"), &["-O0", "-w", "-c", "kernel.ll", "-o", "kernel.o"], folder);
     let flags = ["-O1", "-w", "-I."];

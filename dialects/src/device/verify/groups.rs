@@ -80,7 +80,7 @@ struct State<'c> {
     unseen: Vec<Access<'c>>,
     /// Whether there is such a group.
     is_asked_apart: bool,
-    /// Of all groups some are so many barriers behind the first ones, less one.
+    /// Turns of the groups: the last ones are so many barriers behind the first ones, less one.
     turns: u64,
     /// In the order in which they were begun.
     begun: Vec<Begun<'c>>,

@@ -31,7 +31,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// That of a kernel; `None` where every group does everything.
+    /// That of a kernel, whose registers were found to do (C8); `None` where every group does everything.
     pub fn of<'c>(machine: Machine<'c>, kernel: &Kernel<'c>) -> Option<Self> {
         let registers = kernel.shares(machine).ok()??;
         let lanes = kernel.registers(machine)?.lanes()?;
@@ -44,7 +44,7 @@ impl Division {
     }
 }
 
-/// What a function's threads do by their groups.
+/// What threads of a function leave to others.
 #[derive(Default)]
 pub struct Roles<'c> {
     /// Transfers and arrivals that the threads that come to them only count: others do them.

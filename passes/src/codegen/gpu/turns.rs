@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Barriers only count who comes, so all that is different is in front of an rTask and behind it. Nothing goes over a
-//! barrier, else what others are to wait for would be done beside it. Between barriers behind which a group multiplies
-//! it comes first where both want to issue: its instructions are few and take long.
+//! barrier, else what others are to wait for would be done beside it. Where a group multiplies up to the next barrier it
+//! comes first when others want to issue, too: its instructions are few and take long.
 
 use rustc_hash::FxHashMap;
 use weft_dialects::device::{Kernel, Scope};

@@ -1,4 +1,4 @@
-//! The rTasks of a kernel that run at the same time, by the numbers that they get, and groups that go by turns.
+//! What runs at the same time: rTasks of a cluster, by the numbers that they get, those of a unit, and groups by turns.
 //!
 //! ```text
 //! grid [16, 32], cluster = [2, 1, 1]     rTasks t and t + 32
@@ -11,15 +11,12 @@ use weft_dialects::tile::Compute;
 use crate::nest::Nest;
 use crate::tile::block::ClusterAxis;
 
-/// Sets `turns`, `resident` and `cluster` of the new kernel from its computes' schedules; rTasks are numbered row by row over the grid of parallel
-/// axes.
-pub(super) fn write<'c>(
+/// Sets `turns` and `resident` of the new kernel from its computes' schedules.
+pub(super) fn write_unit<'c>(
     context: &'c Context,
-    kernel: Op<'c>,
     new: Op<'c>,
     members: &[(Compute<'c>, Nest<'c>)],
-    grid: &[u64],
-) -> Result<(), Failed> {
+) {
     let schedules = || members.iter().map(|(compute, _)| &compute.schedule);
     let turns = schedules().map(|own| own.turns).max();
     let resident = schedules().map(|own| own.resident).max();
@@ -28,6 +25,17 @@ pub(super) fn write<'c>(
             new.set_attr(name, attr::of_int(context, number as i64));
         }
     }
+}
+
+/// Sets `cluster` of the new kernel from its compute's schedule; rTasks are numbered row by row over the grid of parallel
+/// axes.
+pub(super) fn write<'c>(
+    context: &'c Context,
+    kernel: Op<'c>,
+    new: Op<'c>,
+    members: &[(Compute<'c>, Nest<'c>)],
+    grid: &[u64],
+) -> Result<(), Failed> {
     let of = |(compute, _): &(Compute<'c>, Nest<'c>)| ClusterAxis::of(&compute.schedule.cluster);
     let [only] = members else {
         let Some((compute, _)) = members.iter().find(|own| of(own).is_some()) else {

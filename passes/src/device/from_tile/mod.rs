@@ -242,6 +242,7 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
     let here = Here { context, machine, kernel, memrefs };
     cluster::write(context, kernel, new, &members, &grid)?;
+    cluster::write_unit(context, new, &members);
     if one_pass::is_one_pass(machine, &members) {
         let groups = one_pass::write(&here, &mut b, &members, &starts)?;
         new.set_attr("groups", attr::of_int(context, groups as i64));

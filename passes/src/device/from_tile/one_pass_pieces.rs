@@ -54,7 +54,6 @@ impl<'c> Pass<'_, 'c> {
         let put = values.ways.put.as_ref().filter(|_| values.block.stages > 1);
         match (ahead, put) {
             (Some(way), _) => self.by_engine(b, way, &work),
-            (_, Some(way)) if values.block.turns > 1 => self.in_turns(b, way, &work),
             (_, Some(way)) => self.by_registers(b, way, &work),
             _ => self.one_by_one(b, &work),
         }
@@ -93,38 +92,15 @@ impl<'c> Pass<'_, 'c> {
         }
     }
 
-    /// The next piece is in registers while one is worked on.
+    /// The next piece is in registers while one is worked on. What one group puts near others take behind as many barriers
+    /// as there are turns.
     fn by_registers(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
-        let own = self.own();
+        let (own, turns) = (self.own(), self.values.block.turns);
         let ahead = [self.scores.ahead(b, own), self.values.ahead(b, own)];
         let zero = Sum::number(0);
         self.fetch(b, &ahead, work, &zero);
         self.put(b, way, &ahead, work, &zero);
-        self.values.barrier(b);
-        let (end, masks) = self.rounds(b, work);
-        scf_for(b, &zero, &end, 1, |b, step| {
-            let step = &Sum::value(step);
-            let next = self.next(b, step, 1);
-            self.fetch(b, &ahead, work, &next);
-            // Else the code generator moves these to where they are used.
-            build::barrier(b, Scope::Thread);
-            let rooms = [0, 1].map(|later| self.values.room_of(b, step, later));
-            self.piece(b, work, &Piece { step, room: &rooms[0], masks, ends: false });
-            self.put(b, way, &ahead, work, &rooms[1]);
-            self.values.barrier(b);
-        });
-        self.last(b, work);
-    }
-
-    /// The same, and groups go by turns: while some multiply others fold rows. What one puts near is taken behind as many
-    /// barriers as there are turns.
-    fn in_turns(&self, b: &mut Builder<'c>, way: &Move<'c>, work: &Work<'_, 'c>) {
-        let own = self.own();
-        let ahead = [self.scores.ahead(b, own), self.values.ahead(b, own)];
-        let zero = Sum::number(0);
-        self.fetch(b, &ahead, work, &zero);
-        self.put(b, way, &ahead, work, &zero);
-        (0..self.values.block.turns).for_each(|_| self.values.barrier(b));
+        (0..turns).for_each(|_| self.values.barrier(b));
         let (end, masks) = self.rounds(b, work);
         scf_for(b, &zero, &end, 1, |b, step| {
             let step = &Sum::value(step);
@@ -134,22 +110,39 @@ impl<'c> Pass<'_, 'c> {
             build::barrier(b, Scope::Thread);
             let rooms = [0, 1].map(|later| self.values.room_of(b, step, later));
             let piece = Piece { step, room: &rooms[0], masks, ends: false };
-            self.score(b, work, &piece);
-            // The others multiply, too: lanes have time.
-            self.scores.put_one(b, way, &ahead[0], (work.near.keys, &rooms[1]));
-            self.values.barrier(b);
-            self.weigh(b, work, &piece);
-            // Else groups would wait for them in front of the first instruction.
-            let loaded = self.load_values(b, work, &piece);
-            self.values.barrier(b);
-            self.add_loaded(b, work, &loaded);
-            self.values.put_one(b, way, &ahead[1], (work.near.values, &rooms[1]));
+            if turns > 1 {
+                self.in_turns(b, way, &ahead, work, (&piece, &rooms[1]));
+            } else {
+                self.piece(b, work, &piece);
+                self.put(b, way, &ahead, work, &rooms[1]);
+            }
             self.values.barrier(b);
         });
         if self.last_piece().is_some() {
-            self.values.barrier(b);
+            (1..turns).for_each(|_| self.values.barrier(b));
         }
         self.last(b, work);
+    }
+
+    /// A piece, and the next one to the other room, by groups of which some multiply while others fold rows.
+    fn in_turns(
+        &self,
+        b: &mut Builder<'c>,
+        way: &Move<'c>,
+        [keys, values]: &[Ahead<'c>; 2],
+        work: &Work<'_, 'c>,
+        (piece, other): (&Piece<'_, 'c>, &Sum<'c>),
+    ) {
+        self.score(b, work, piece);
+        // The others multiply, too: lanes have time.
+        self.scores.put_one(b, way, keys, (work.near.keys, other));
+        self.values.barrier(b);
+        self.weigh(b, work, piece);
+        // Else groups would wait for them in front of the first instruction.
+        let loaded = self.load_values(b, work, piece);
+        self.values.barrier(b);
+        self.add_loaded(b, work, &loaded);
+        self.values.put_one(b, way, values, (work.near.values, other));
     }
 
     fn fetch(

@@ -120,8 +120,8 @@ impl<'c> Pair<'c> {
         Some([spread.slots.first()?.len() as u64, spread.bits.len() as u64])
     }
 
-    /// Whether the greatest element of rows is found operand by operand: for each of these lanes exchange, and fold what they get, once for
-    /// every bit; else they keep as many parts of a row as they have elements of it in one operand.
+    /// Whether the greatest element of rows is found operand by operand: for each of these lanes exchange, and fold what
+    /// they get, once for every bit; else they keep as many parts of a row as they have elements of it in one operand.
     pub fn folds_operands(&self) -> bool {
         let operands = self.scores.counts()[self.own()];
         self.row_parts().is_some_and(|[elements, bits]| operands * bits * 2 <= elements)

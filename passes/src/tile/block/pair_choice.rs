@@ -271,7 +271,7 @@ impl<'s, 'c> Search<'s, 'c> {
             sides.iter().all(dealt).then_some(())?;
         }
         let blocks = [keys.block.clone(), values.block.clone()];
-        let pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
+        let mut pair = Pair::new(blocks, self.nests, self.one_pass).ok()?;
         let tiles = [
             (&pair.scores, &self.facts[0], rows, query.as_ref()),
             (&pair.scores, &self.facts[0], own, Some(&keys)),
@@ -282,18 +282,18 @@ impl<'s, 'c> Search<'s, 'c> {
             let (rows, columns) = block.rows_columns(side, laid.lying.inner);
             rows * columns.next_multiple_of(laid.lying.layout.pitch) * facts.elem_bytes[side]
         });
-        let turns = tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
+        let bank_turns =
+            tiles.map(|(.., laid)| laid.map_or(0, |laid| laid.choice.after.taken) as f64);
         // Queries are stored once.
         let once = query.as_ref().map_or(0.0, |_| self.facts[0].stored(&pair.scores, rows));
         let read =
             tiles.map(|(block, facts, side, laid)| laid.map_or(0.0, |_| facts.read(block, side)));
-        let turns = turns.iter().chain(&read).sum::<f64>() - once;
+        let bank_turns = bank_turns.iter().chain(&read).sum::<f64>() - once;
         let packed = tiles.map(|(block, facts, side, laid)| {
             laid.map_or(0.0, |_| block.packed(side) as f64 * facts.pack_cycles(side))
         });
         let resident = self.resident(&pair, bytes)?;
-        let cost = self.cost(&pair, resident, bytes, (turns, packed.iter().sum()));
-        let mut pair = pair;
+        let cost = self.cost(&pair, resident, bytes, (bank_turns, packed.iter().sum()));
         if ahead == Some(Supply::BoxesApart) {
             (pair.scores.resident, pair.values.resident) = (resident, resident);
         }
@@ -364,13 +364,6 @@ impl<'s, 'c> Search<'s, 'c> {
         times * way.issue_cycles().unwrap_or(0.0)
     }
 
-    /// Tiles of the second product.
-    fn tiles(&self, values: &Block<'c>) -> f64 {
-        let nest = self.nests[1];
-        let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
-        parallel.map(|axis| values.tasks_along(nest, axis) as f64).product()
-    }
-
     /// How many blocks take turns in a unit, two at most, and no more than there are; `None` where one has no room.
     fn resident(&self, pair: &Pair<'c>, [query, keys, width]: [u64; 3]) -> Option<u64> {
         let (scores, facts) = (&pair.scores, &self.facts[0]);
@@ -379,7 +372,8 @@ impl<'s, 'c> Search<'s, 'c> {
         let held = self.registers(pair, [query, keys + width]);
         let fits = bytes <= facts.room && held <= facts.registers && lanes <= facts.block_lanes;
         fits.then_some(())?;
-        let each = (self.tiles(&pair.values) / facts.units).ceil().max(1.0) as u64;
+        let each =
+            (self.facts[1].tiles(self.nests[1], &pair.values) / facts.units).ceil().max(1.0) as u64;
         let most = each.min(facts.whole / bytes);
         let boxes = self.ways.brings(scores.ahead).and_then(|way| way.boxes());
         let Some(producer) = boxes.and_then(|boxes| boxes.producer) else {
@@ -457,7 +451,8 @@ impl<'s, 'c> Search<'s, 'c> {
         };
         let step = step + barriers * facts.barrier;
         let steps = scores.extent(self.nests[0], own).div_ceil(scores.tile[own]) as f64;
-        let (nest, tiles) = (self.nests[1], self.tiles(values));
+        let nest = self.nests[1];
+        let tiles = self.facts[1].tiles(nest, values);
         let stored = ty::byte_size(nest.outputs[0].elem()).unwrap_or(1);
         let ends = (values.tile[M] * values.tile[N] * stored + query) as f64 / facts.far;
         let tile = Cost::default()
