@@ -13,8 +13,9 @@
 //!                        barrier; parts of the first instructions of step i + 1 }
 //! ```
 //!
-//! What was fetched is waited for where it is put, when a step is computed. The last steps fetch the
-//! last one again, for a branch would cost every step.
+//! What was fetched is waited for where it is put, when a step is computed. More stages have more steps on
+//! their way, each in registers of its own, which have names: so many steps are written out in a round of
+//! the loop. The last steps fetch the last one again, for a branch would cost every step.
 
 use weft_dialects::device::{Move, Scope, build};
 use weft_dialects::ir::{Builder, Type, Val};
@@ -49,7 +50,10 @@ impl<'c> Blocks<'_, 'c> {
         starts: &[Sum<'c>],
         fold: &Fold<'c>,
     ) {
-        let (steps, held) = self.first_step(b, starts);
+        let steps = Steps::of(self, starts);
+        let held = [M, N].map(|side| self.ahead(b, side));
+        let begin = steps.at(b, Sum::number(0));
+        self.fetch(b, &held, &begin);
         let room = Sum::number(0);
         scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
             self.barrier(b);
@@ -71,25 +75,36 @@ impl<'c> Blocks<'_, 'c> {
         starts: &[Sum<'c>],
         fold: &Fold<'c>,
     ) {
-        let (steps, held) = self.first_step(b, starts);
+        let steps = Steps::of(self, starts);
+        let ways = self.block.on_the_way();
+        let held: Vec<_> = (0..ways).map(|_| [M, N].map(|side| self.ahead(b, side))).collect();
+        let of_step = |step: u64| &held[(step % ways) as usize];
         let room = Sum::number(0);
-        self.put(b, put, &held, (fold.tiles, &room));
-        let next = steps.at_or_last(b, &Sum::number(1));
-        self.fetch(b, &held, &next);
+        let begin = steps.at(b, Sum::number(0));
+        self.fetch(b, of_step(0), &begin);
+        self.put(b, put, of_step(0), (fold.tiles, &room));
+        for step in 1..=ways {
+            let at = steps.at_or_last(b, &Sum::number(step as i64));
+            self.fetch(b, of_step(step), &at);
+        }
         self.barrier(b);
         let first = self.first_parts(b, fold, &room);
-        scf_for(b, &Sum::number(0), &Sum::number(steps.count() as i64), 1, |b, step| {
-            let step = Sum::value(step);
-            let rooms = [0, 1].map(|later| self.room_of(b, &step, later));
-            let at = steps.at_or_last(b, &step.plus(&Sum::number(2), 1));
-            let beside = Beside {
-                first: &|b| {
-                    self.put(b, put, &held, (fold.tiles, &rooms[1]));
-                    self.fetch(b, &held, &at);
-                },
-                last: &|b| self.barrier(b),
-            };
-            self.fold_rotated(b, fold, &first, [&rooms[0], &rooms[1]], &beside);
+        let count = Sum::number(steps.count() as i64);
+        scf_for(b, &Sum::number(0), &count, ways as i64, |b, round| {
+            for own in 0..ways {
+                let step = Sum::value(round).plus(&Sum::number(own as i64), 1);
+                let rooms = [0, 1].map(|later| self.room_of(b, &step, later));
+                let at = steps.at_or_last(b, &step.plus(&Sum::number(1 + ways as i64), 1));
+                let beside = Beside {
+                    first: &|b| {
+                        let held = of_step(own + 1);
+                        self.put(b, put, held, (fold.tiles, &rooms[1]));
+                        self.fetch(b, held, &at);
+                    },
+                    last: &|b| self.barrier(b),
+                };
+                self.fold_rotated(b, fold, &first, [&rooms[0], &rooms[1]], &beside);
+            }
         });
     }
 
@@ -99,19 +114,6 @@ impl<'c> Blocks<'_, 'c> {
         let elem = self.input(side).elem();
         let registers = alloc(b, &dealt.shape(), elem, self.ways.registers.name);
         Ahead { side, dealt, registers }
-    }
-
-    /// The steps, and registers to which the tiles of the first one were fetched.
-    fn first_step<'s>(
-        &self,
-        b: &mut Builder<'c>,
-        starts: &'s [Sum<'c>],
-    ) -> (Steps<'s, 'c>, [Ahead<'c>; 2]) {
-        let held = [M, N].map(|side| self.ahead(b, side));
-        let steps = Steps::of(self, starts);
-        let begin = steps.at(b, Sum::number(0));
-        self.fetch(b, &held, &begin);
-        (steps, held)
     }
 
     /// Where this group's part of a tile begins, across and along.

@@ -346,12 +346,15 @@ fn stages<'c>(
         return Ok(());
     }
     let (near, registers) = (ways.near.name, ways.registers.name);
-    if stages > 3 || ways.put.is_none() {
-        let (room, most) = match ways.put {
-            Some(_) => (format!("@{registers} holds one step ahead of two in @{near}"), "1 to 3"),
-            None => (format!("nothing moves from @{registers} to @{near}"), "1"),
-        };
-        return Err((format!("{what}, and {room}"), format!("give {most}")));
+    if ways.put.is_none() {
+        let what = format!("{what}, and nothing moves from @{registers} to @{near}");
+        return Err((what, "give 1".to_owned()));
+    }
+    let (count, held) = (block.steps(nest), block.on_the_way());
+    if !count.is_multiple_of(held) {
+        let what = format!("{what}, {held} of them in @{registers}, and {count} steps");
+        let help = format!("give 1 to 3, or 2 more than a number that divides {count}");
+        return Err((what, help));
     }
     let uneven = [M, N].into_iter().find(|&side| {
         let inner = lying[block.inputs[side]].inner;

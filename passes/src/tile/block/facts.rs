@@ -221,7 +221,10 @@ impl Facts {
         // What is on its way to the shared memory is in registers, too.
         let staged = match block.is_brought() {
             true => 0,
-            false => self.bytes(block).div_ceil(lanes(block) * self.lane_bytes),
+            false => {
+                let step = self.bytes(block).div_ceil(lanes(block) * self.lane_bytes);
+                step * block.on_the_way().max(1)
+            }
         };
         let addresses = match block.core {
             // As much as that, where steps are short and loads are many.
@@ -239,7 +242,10 @@ impl Facts {
                 let moves = |side: usize| own(side).div_ceil(lanes(block) * self.moved[side]);
                 let address = words(1, ADDRESS_BYTES);
                 let left_out = u64::from(!whole && block.stages > 1);
-                let each = u64::from(block.is_brought()) * address + left_out * (address + 2);
+                // Loads of several steps have an address each, too.
+                let more = block.on_the_way().saturating_sub(1);
+                let apart = u64::from(block.is_brought()) + more;
+                let each = apart * address + left_out * (address + 2);
                 each * (moves(M) + moves(N))
             }
         };
@@ -277,12 +283,14 @@ impl Facts {
         (tall * wide) as f64 * inner * read + self.own(block, side) as f64 / self.row
     }
 
-    /// Cycles that an input takes in a step whose turns of banks were counted: these, and those in which
-    /// lanes put elements together.
+    /// Cycles that an input takes in a step whose turns of banks were counted.
     pub(super) fn loaded(&self, block: &Block<'_>, side: usize, choice: &Choice) -> f64 {
-        choice.after.taken as f64
-            + block.packed(side) as f64 * self.pack_cycles(side)
-            + self.read(block, side)
+        choice.after.taken as f64 + self.read(block, side)
+    }
+
+    /// Cycles in which lanes put elements of an input together in a step.
+    fn packs(&self, block: &Block<'_>, side: usize) -> f64 {
+        block.packed(side) as f64 * self.pack_cycles(side)
     }
 
     /// Turns of banks of an instruction that takes an input where it lies.
@@ -356,7 +364,7 @@ impl Facts {
         let waits = match (block.stages, block.is_brought()) {
             (1, _) => arrives + stores + own,
             (2, false) => arrives.max(stores + own),
-            (_, false) => arrives.max(own),
+            (_, false) => (arrives / block.on_the_way() as f64).max(own),
             (_, true) => ((arrives + (resident - 1.0) * far) / ahead).max(own),
         };
         let waits = waits / resident;
@@ -372,14 +380,18 @@ impl Facts {
     /// What all units together take until they are done, for so many turns of banks a step.
     pub(super) fn cost(&self, nest: &Nest<'_>, block: &Block<'_>, turns: [f64; 2]) -> Cost {
         let (quanta, [tall, wide]) = (block.quanta(), block.groups());
-        let (tiles, steps) = (self.tiles(nest, block), steps(nest, block) as f64);
+        let (tiles, steps) = (self.tiles(nest, block), block.steps(nest) as f64);
         let [rows, columns] = block.counts();
         let inner = (block.tile[K] / quanta[K]) as f64;
         let near = turns[M] + turns[N] + self.narrow(block, M) + self.narrow(block, N);
         let resident = self.resident(block).min((tiles / self.units).ceil().max(1.0));
-        let issues = ((tall * wide) as f64 * resident / self.partitions).min(1.0);
+        // Which parts of a unit its groups have is the hardware's choice: another block's may be the same.
+        let issues = ((tall * wide) as f64 / self.partitions).min(1.0);
         let compute = (tall * wide * rows * columns) as f64 * inner * self.issue / issues;
-        let work = Work { compute, near, resident, own: compute * issues };
+        // A group does this between what it reads and its instructions, and no other has its slots meanwhile.
+        let packs = (self.packs(block, M) + self.packs(block, N)) / issues;
+        let busy = compute + packs;
+        let work = Work { compute: busy, near, resident, own: busy * issues };
         let Step { far, waits, barriers, cycles: step } = match block.core {
             Core::Lanes(..) => self.overlapped(block, &work),
             Core::Matrix(..) if block.is_direct() && block.is_brought() => {
@@ -392,7 +404,7 @@ impl Facts {
         let sums = sums + (tall * wide * rows * columns) as f64 * self.epilogue.0 / issues;
         let tile = Cost::default()
             .with(Term::Compute, steps * compute)
-            .with(Term::Loads, steps * near)
+            .with(Term::Loads, steps * (near + packs))
             .with(Term::Transfers, steps * far)
             .with(Term::Waits, steps * waits + self.latency)
             .with(Term::Loops, steps * barriers)
@@ -411,13 +423,6 @@ fn crowded(one: f64, other: f64, turns: f64) -> f64 {
     let (most, least) = (one.max(other), one.min(other));
     let crowd = (least / most.max(1.0)).powi(8) / 2.0;
     most + least * crowd.max(1.0 / turns / BESIDE)
-}
-
-/// Steps of all reductions.
-pub(super) fn steps(nest: &Nest<'_>, block: &Block<'_>) -> u64 {
-    let own = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
-    let size = |axis: usize| if axis == block.axes[K] { block.tile[K] } else { 1 };
-    own.map(|axis| nest.axes[axis].extent.div_ceil(size(axis))).product()
 }
 
 /// Bytes that lanes read for an element of the sums: inputs as large as the output count whole.

@@ -2,7 +2,7 @@
 
 use weft_dialects::device::{Machine, Scope};
 
-use super::facts::{Facts, steps};
+use super::facts::Facts;
 use super::{Block, M, N};
 use crate::nest::Nest;
 
@@ -56,7 +56,7 @@ impl Facts {
         let all: u64 = bytes.iter().sum();
         // Results go through the cache, too.
         match 2 * all <= self.cached_bytes {
-            true => first.min(all as f64 / (self.tiles(nest, block) * steps(nest, block) as f64)),
+            true => first.min(all as f64 / (self.tiles(nest, block) * block.steps(nest) as f64)),
             false => first,
         }
     }

@@ -449,28 +449,6 @@ impl<'c> Block<'c> {
         self.operand(2)
     }
 
-    /// Rooms that the tile of an input has near the groups: one for each stage by an engine, and one
-    /// less where one is in registers.
-    pub fn rooms(&self) -> u64 {
-        if self.is_brought() { self.stages } else { self.stages.saturating_sub(1).max(1) }
-    }
-
-    /// Steps whose inputs are brought ahead of the one that is computed: one less than there are rooms, two
-    /// where the instruction may still read another step's room than the one that it is begun on.
-    pub fn steps_ahead(&self) -> u64 {
-        let kept = if self.is_direct() && self.rooms() > 2 { 2 } else { 1 };
-        self.rooms() - kept
-    }
-
-    /// Whether the first parts of the next tile can be brought while the last of this one are folded.
-    pub fn rotates(&self) -> bool {
-        if self.is_direct() {
-            return false;
-        }
-        let at_once = [M, N].map(|side| self.at_once(side));
-        self.rooms() > 1 && self.tile[K] / self.quanta()[K] > at_once[M].max(at_once[N])
-    }
-
     /// Points of the instruction along m, n and k.
     pub fn quanta(&self) -> [u64; 3] {
         match &self.core {
