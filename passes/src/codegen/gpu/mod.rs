@@ -39,6 +39,7 @@ mod turns;
 mod uniform;
 mod whole;
 mod words;
+mod zeros;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use weft_dialects::device::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Scope, Transfer};
@@ -217,6 +218,7 @@ fn lower<'c>(
     rewrite_loads(&thread, func);
     take_arguments(rows);
     extremes::as_intrinsics(context, func);
+    zeros::declare(context, func);
     for alloc in allocs {
         alloc.erase();
     }

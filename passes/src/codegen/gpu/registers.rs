@@ -12,6 +12,7 @@ use super::exchange::Exchange;
 use super::layout::Layout;
 use super::storage::{self, Thread};
 use super::together::{End, elements, wide_load, wide_store};
+use super::zeros;
 use crate::nest::{emit_sum, row_major};
 use crate::tile::banks;
 
@@ -60,8 +61,15 @@ pub fn load<'c>(
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
         // What is left out is zero before the load, or behind it.
         let pads = inside.filter(|_| moved.pads);
-        let before = condition.filter(|_| pads.is_some() && thread.isa.has_predicates());
+        let before = condition.filter(|_| {
+            let known = thread.isa.has_predicates() || zeros::lie_beside(thread.context, from.flat);
+            pads.is_some() && known
+        });
         let value = match before {
+            Some(condition) if !thread.isa.has_predicates() => {
+                let at = from.stored(b, at);
+                zeros::read(b, [from.flat, at], count, condition)
+            }
             Some(condition) => {
                 let elem = ty::elem(from.flat.ty()).expect("a load is of a memref");
                 let ty = if count == 1 { elem } else { ty::vector(count, elem) };

@@ -175,7 +175,8 @@ fn row(context: &Context, bytes: i64) -> Type<'_> {
     ty::memref(&[bytes as u64], ty::int(context, 8), Some(attr::of_int(context, 3)))
 }
 
-fn global<'c>(b: &mut Builder<'c>, name: &str, ty: Type<'c>) -> Val<'c> {
+/// What a global of the module is.
+pub fn global<'c>(b: &mut Builder<'c>, name: &str, ty: Type<'c>) -> Val<'c> {
     let symbol = [("name", attr::of_symbol(b.context(), name))];
     b.op_with("memref.get_global", &[], &[ty], &symbol, 0).result(0)
 }

@@ -5,6 +5,7 @@ use weft_dialects::device::{Machine, Scope};
 use super::facts::Facts;
 use super::{Block, M, N};
 use crate::nest::Nest;
+use crate::tile::task_tile::footprint;
 
 /// Bytes a cycle that one unit gets of the fastest memory that caches for all units, and how many it holds.
 pub(super) fn cached(machine: Machine<'_>) -> Option<(f64, u64)> {
@@ -32,11 +33,12 @@ impl Facts {
         cached.max(self.first_read(nest, block) / self.far)
     }
 
-    /// Bytes of a step that a block does not share with others that are under way: units take blocks
-    /// as they are numbered, and what several read is cached for all but the first. Inputs that fit half of the cache
-    /// come once.
+    /// Bytes of a step that a block does not share with others that are under way, nor with steps of its own: units
+    /// take blocks as they are numbered, and what several read is cached for all but the first. Inputs that fit half
+    /// of the cache come once.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
-        let [m, n] = [M, N].map(|side| self.brought(nest, block, side));
+        let [m, n] = [M, N]
+            .map(|side| self.brought(nest, block, side) * self.read_anew(nest, block, side));
         if self.cached <= self.far {
             return m + n;
         }
@@ -59,6 +61,20 @@ impl Facts {
             true => first.min(all as f64 / (self.tiles(nest, block) * block.steps(nest) as f64)),
             false => first,
         }
+    }
+
+    /// The part of what the steps of a block read of an input that none of them read before: windows read elements
+    /// again, which are in the cache where those of all units fit half of it.
+    fn read_anew(&self, nest: &Nest<'_>, block: &Block<'_>, side: usize) -> f64 {
+        let own = |axis: usize| match nest.reduces(axis) {
+            true => nest.axes[axis].extent,
+            false => block.points_along(axis).unwrap_or(1),
+        };
+        let sizes: Vec<u64> = (0..nest.axes.len()).map(own).collect();
+        let touched = footprint(&nest.inputs[block.inputs[side]], &sizes);
+        let read = self.own(block, side) * block.steps(nest);
+        let fits = 2.0 * self.units * touched as f64 <= self.cached_bytes as f64;
+        if fits { (touched as f64 / read as f64).min(1.0) } else { 1.0 }
     }
 
     /// Bytes that come for the tile of an input: whole transactions of what lies side by side.
