@@ -31,6 +31,30 @@
 //   ROOMS-NOT:     device.barrier "core"
 //       ROOMS:   }
 
+// With four stages two steps are on their way, in registers of their own, and a round of the loop is two steps.
+//
+// RUN: sed 's/stages = 3/stages = 4/' %t.rooms.mlir > %t.two.mlir
+// RUN: weft compile %t.two.mlir --emit device -o - | FileCheck %s --check-prefix=TWO
+//
+//       TWO: device.kernel @expression_0_1
+//       TWO:   %[[FIRST:.+]] = device.alloc : memref<{{.+}}xf16, "reg">
+//       TWO:   %[[OTHER:.+]] = device.alloc : memref<{{.+}}xf16, "reg">
+//       TWO:   %[[SECOND:.+]] = device.alloc : memref<{{.+}}xf16, "reg">
+// Three are fetched before the loop, for the first one is in its room by then.
+//       TWO:   device.transfer @load {{.+}} to %[[FIRST]][
+//       TWO:   device.transfer @smem_store %[[FIRST]][
+//       TWO:   device.transfer @load {{.+}} to %[[SECOND]][
+//       TWO:   device.transfer @load {{.+}} to %[[FIRST]][
+//       TWO:   scf.for {{.+}} step %c2
+//       TWO:     device.transfer @smem_store %[[SECOND]][
+//       TWO:     device.transfer @load {{.+}} to %[[SECOND]][
+//       TWO:     device.barrier "core"
+//       TWO:     device.transfer @smem_store %[[FIRST]][
+//       TWO:     device.transfer @load {{.+}} to %[[FIRST]][
+//       TWO:     device.barrier "core"
+//   TWO-NOT:     device.barrier "core"
+//       TWO:   }
+
 // With one room there are two barriers a step.
 //
 // RUN: sed 's/tiles .#tile.rtile<"smem".*because/tiles [#tile.rtile<"smem"[256, 128, 16]>, #tile.rtile<"reg"[64, 64, 16]>] layouts [array<i64: 2, 16, 1, 3, 3>, array<i64: 1, 136>] schedule <interleave = [1], stages = 2> because/' %t.chosen.mlir > %t.mlir
@@ -57,10 +81,10 @@
 
 // What cannot be is refused, with what is accepted.
 //
-// RUN: sed 's/stages = 2/stages = 4/' %t.mlir > %t.three.mlir
-// RUN: not weft compile %t.three.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=THREE
-// THREE: error: @expression_0_1 has a schedule of 4 `stages`, and @reg holds one step ahead of two in @smem
-// THREE: help: give 1 to 3
+// RUN: sed 's/stages = 2/stages = 5/' %t.mlir > %t.five.mlir
+// RUN: not weft compile %t.five.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=FIVE
+// FIVE: error: @expression_0_1 has a schedule of 5 `stages`, 3 of them in @reg, and 256 steps
+// FIVE: help: give 1 to 3, or 2 more than a number that divides 256
 
 // RUN: sed 's/interleave = .1./interleave = [2]/' %t.mlir > %t.deep.mlir
 // RUN: not weft compile %t.deep.mlir -o %t.weft 2>&1 | FileCheck %s --check-prefix=DEEP

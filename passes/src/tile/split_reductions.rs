@@ -62,6 +62,9 @@ const TRIED_SHARED: usize = 3;
 /// when nothing is computed any longer.
 const WORTH: f64 = 0.85;
 
+/// Waves of blocks that groups share from which on parts are not tried: the last wave leaves few units idle.
+const MOST_WAVES: u64 = 2;
+
 /// Parts for each unit that are tried at most: more only make the second kernel longer.
 pub(super) const MOST_PARTS: u64 = 4;
 
@@ -126,7 +129,7 @@ impl<'c> Split<'c> {
         nest: &Nest<'c>,
         layouts: &[Layout],
     ) -> Option<Result<Self, Refused>> {
-        let (axis, extent) = longest(chooser.machine, nest)?;
+        let reductions = longest_first(chooser.machine, nest)?;
         let time = |nest: &Nest<'c>, layouts: &[Layout]| time(chooser, unit, nest, layouts);
         let Time { cycles: whole, pieces, shares, .. } = time(nest, layouts)?;
         // Other sums have enough to do for everybody, or are not worth a second kernel.
@@ -137,7 +140,9 @@ impl<'c> Split<'c> {
             Some(lanes) => (unit.groups(), pieces.max(points(nest) / lanes)),
             None => (1, pieces),
         };
-        if pieces >= unit.count() * groups {
+        // Blocks that groups share may be small only to be many.
+        let enough = unit.count() * groups * if shares { MOST_WAVES } else { 1 };
+        if pieces >= enough {
             let why = Refused::by("units", "every unit has a piece");
             let mut values = format!("{pieces} pieces for {} @{}", unit.count(), unit.name);
             if groups > 1 {
@@ -152,11 +157,15 @@ impl<'c> Split<'c> {
             return Some(Err(why.met(values)));
         }
         let least = unit.count().div_ceil(pieces).max(2);
-        let counts =
-            (least..=MOST_PARTS * unit.count()).filter(|&count| extent.is_multiple_of(count));
+        // Any axis of a product may be cut, of others the longest.
+        let axes = if shares { &reductions[..] } else { &reductions[..1] };
+        let cuts = (least..=MOST_PARTS * unit.count()).filter_map(|count| {
+            let cut = |&&axis: &&usize| nest.axes[axis].extent.is_multiple_of(count);
+            Some((*axes.iter().find(cut)?, count))
+        });
         let mut best: Option<Self> = None;
         let mut second = (1, whole);
-        for count in counts.take(if shares { TRIED_SHARED } else { TRIED }) {
+        for (axis, count) in cuts.take(if shares { TRIED_SHARED } else { TRIED }) {
             let scratch = empty_module(context);
             let (parts, index) = parts(context, module_op(&scratch), nest, axis, count)?;
             let sum = sum(context, module_op(&scratch), nest, count)?;
@@ -176,7 +185,10 @@ impl<'c> Split<'c> {
         let why = || {
             let why = Refused::by("parts", "no number of equal parts takes less");
             let least = match second {
-                (1, _) => format!("{extent} points have none of {least} and more"),
+                (1, _) => {
+                    let extent = nest.axes[reductions[0]].extent;
+                    format!("{extent} points have none of {least} and more")
+                }
                 (count, cycles) => format!("{cycles:.0} cycles in {count}"),
             };
             why.met(format!("{least}, {whole:.0} cycles whole"))
@@ -259,8 +271,8 @@ pub(super) fn apply<'c>(
     RunOp { name, kernel, inputs, inits, at: &[] }.build(b).result(0)
 }
 
-/// The longest reduction of a nest that may be folded in parts.
-fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
+/// The reductions of a nest that may be folded in parts, the longest first; at least one.
+fn longest_first<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<Vec<usize>> {
     let fold = combine(nest)?;
     let elem = nest.sum_type(0);
     identity(fold.op.name(), elem)?;
@@ -269,9 +281,9 @@ fn longest<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<(usize, u64)> {
     if bordered || !reorders || !nest.captures.is_empty() {
         return None;
     }
-    let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
-    let axis = reductions.max_by_key(|&axis| nest.axes[axis].extent)?;
-    Some((axis, nest.axes[axis].extent))
+    let mut axes: Vec<_> = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).collect();
+    axes.sort_by_key(|&axis| std::cmp::Reverse(nest.axes[axis].extent));
+    (!axes.is_empty()).then_some(axes)
 }
 
 /// Cycles that another kernel takes before it begins: a handover, or a launch where kernels are launches.

@@ -37,8 +37,8 @@ impl Facts {
     /// take blocks as they are numbered, and what several read is cached for all but the first. Inputs that fit half
     /// of the cache come once.
     fn first_read(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
-        let [m, n] = [M, N]
-            .map(|side| self.brought(nest, block, side) * self.read_anew(nest, block, side));
+        let [m, n] =
+            [M, N].map(|side| self.brought(nest, block, side) * self.read_anew(nest, block, side));
         if self.cached <= self.far {
             return m + n;
         }
