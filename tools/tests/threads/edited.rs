@@ -157,6 +157,9 @@ fn interleave_and_stages_decide_code_of_warps() {
         "interleave = [1]",
         "interleave = [2], stages = 2",
         "interleave = [1, 2], stages = 2",
+        "stages = 3",
+        "stages = 4",
+        "interleave = [1, 2], stages = 6",
         "interleave = [0, 1, 2]",
         "ahead = @stage_ahead, stages = 2",
         "ahead = @stage_ahead, stages = 3",
@@ -304,6 +307,10 @@ fn interleave_and_stages_decide_code_of_wavefronts() {
         "interleave = [2]",
         "interleave = [0, 2], stages = 2",
     ]);
+    // Several rooms, of four steps.
+    let tiles = r#"on @mfma_16x16x16_f16 axes [0, 1, 2] tiles [#tile.rtile<"lds"[64, 128, 32]>, #tile.rtile<"reg"[32, 64, 16]>] layouts [array<i64: 2, 40>, array<i64: 2, 40>]"#;
+    let shallow = Product { shape: "m=100,n=152,k=100", tiles, ..CDNA };
+    shallow.holds(&["stages = 3", "stages = 4", "stages = 6"]);
 }
 
 #[test]
