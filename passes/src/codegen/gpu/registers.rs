@@ -61,12 +61,12 @@ pub fn load<'c>(
         let at = super::boxes::address(b, from.base, &first.point, from.steps);
         // What is left out is zero before the load, or behind it.
         let pads = inside.filter(|_| moved.pads);
+        let has_predicates = thread.isa.has_predicates();
         let before = condition.filter(|_| {
-            let known = thread.isa.has_predicates() || zeros::lie_beside(thread.context, from.flat);
-            pads.is_some() && known
+            pads.is_some() && (has_predicates || zeros::lie_beside(thread.context, from.flat))
         });
         let value = match before {
-            Some(condition) if !thread.isa.has_predicates() => {
+            Some(condition) if !has_predicates => {
                 let at = from.stored(b, at);
                 zeros::read(b, [from.flat, at], count, condition)
             }

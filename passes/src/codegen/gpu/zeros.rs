@@ -49,17 +49,14 @@ pub fn read<'c>(
 
 /// Declares the zeros, before a function that reads them, if no other one had them declared.
 pub fn declare<'c>(context: &'c Context, func: Op<'c>) {
-    let named = |op: Op<'c>, symbol: &str| {
-        let name =
-            op.attr(symbol).and_then(attr::symbol).or(op.attr(symbol).and_then(attr::string));
-        name == Some(NAME)
-    };
     let mut read = false;
-    func.walk(&mut |op| read |= op.is("memref.get_global") && named(op, "name"));
+    func.walk(&mut |op| {
+        let name = op.attr("name").and_then(attr::symbol);
+        read |= op.is("memref.get_global") && name == Some(NAME);
+    });
     let module = func.block().expect("a function stands in a module");
-    let there =
-        || module.ops().into_iter().any(|op| op.is("memref.global") && named(op, "sym_name"));
-    if !read || there() {
+    let there = |op: Op<'c>| op.is("memref.global") && op.symbol() == NAME;
+    if !read || module.ops().into_iter().any(there) {
         return;
     }
     let ty = zeros(context);
