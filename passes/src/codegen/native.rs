@@ -47,13 +47,11 @@ impl Backend {
     /// A backend for `target`, in LLVM's words where it has none.
     pub fn new(target: &Target) -> Result<Self, String> {
         report_fatal_errors();
+        set_options();
         let config = InitializationConfig::default();
         match target.isa {
             None => LlvmTarget::initialize_x86(&config),
-            Some(Isa::Ptx) => {
-                short_pointers();
-                LlvmTarget::initialize_nvptx(&config);
-            }
+            Some(Isa::Ptx) => LlvmTarget::initialize_nvptx(&config),
             Some(Isa::Amdgcn) => LlvmTarget::initialize_amd_gpu(&config),
         }
         let triple = TargetTriple::create(target.triple);
@@ -323,12 +321,15 @@ fn report_fatal_errors() {
     });
 }
 
-/// Asks LLVM for pointers of 32 bits to NVIDIA's shared memory: addresses there take one register each,
-/// and one sum.
-fn short_pointers() {
+/// Says once what LLVM takes for all of a process:
+///
+/// - `-nvptx-short-ptr`: pointers to NVIDIA's shared memory have 32 bits; addresses there take one register each, and one sum.
+/// - `-disable-lsr`: loops keep the addresses that they were written with. Code here steps them by itself, and LLVM's search
+///   for others in the large bodies of register tiles took a fifth of the time of a compilation.
+fn set_options() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let words = [c"weft", c"-nvptx-short-ptr"].map(CStr::as_ptr);
+        let words = [c"weft", c"-nvptx-short-ptr", c"-disable-lsr"].map(CStr::as_ptr);
         // SAFETY: the words end in NUL and live as long as the process.
         unsafe {
             inkwell::llvm_sys::support::LLVMParseCommandLineOptions(

@@ -82,9 +82,9 @@ pub const K: usize = 2;
 #[derive(Clone, Debug)]
 pub enum Core<'c> {
     /// An instruction that has the three axes itself, and the nest's operand for each of its.
-    Matrix(Mapping<'c>, Vec<usize>),
+    Matrix(Arc<Mapping<'c>>, Arc<[usize]>),
     /// An instruction of lanes, as many along m and along n, and its operands.
-    Lanes(Instruction<'c>, Vec<usize>, [u64; 2]),
+    Lanes(Arc<Instruction<'c>>, Arc<[usize]>, [u64; 2]),
 }
 
 /// A nest as a product of two inputs in block tiles.
@@ -217,8 +217,8 @@ impl<'c> Block<'c> {
         if !k.is_empty() {
             return None;
         }
-        Self::new(nest, Core::Matrix(mapping, binding), (axes, [m, n]), [a, b], lanes)?
-            .with_layouts(nest)
+        let core = Core::Matrix(Arc::new(mapping), binding.into());
+        Self::new(nest, core, (axes, [m, n]), [a, b], lanes)?.with_layouts(nest)
     }
 
     fn on_lanes(
@@ -238,7 +238,7 @@ impl<'c> Block<'c> {
         let uses = |input: usize, axis| nest.inputs[input].uses(axis);
         let m = largest(&|axis| !nest.reduces(axis) && uses(a, axis) && !uses(b, axis))?;
         let k = largest(&|axis| nest.reduces(axis) && uses(a, axis) && uses(b, axis))?;
-        let core = Core::Lanes(instruction.clone(), binding.to_vec(), spread);
+        let core = Core::Lanes(Arc::new(instruction.clone()), binding.into(), spread);
         Self::new(nest, core, ([m, n, k], [Vec::new(), Vec::new()]), [a, b], lanes)
     }
 
