@@ -515,6 +515,13 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     device.kernel @mm tasks 512 groups 2 cluster [2, 32] {
     ```
 
+    With bands `[rTasks, all, distance]` a launch begins rTasks in another order: of `all` that are `distance` apart so
+    many, then those behind them, band by band. Units that get ranges of rTasks take them by their numbers.
+
+    ```mlir
+    device.kernel @wide tasks 16032 groups 2 bands [8, 32, 501] {          0, 501, .. 3507, 1, 502, ..
+    ```
+
     Where a group of its own asks for boxes, `resident` says how many rTasks are in a unit at the same time and
     share its registers.
 
@@ -558,14 +565,17 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       as have room in a unit.
     - C9: groups are as many in each of 2 `turns` or more, and in no more than the unit has; a kernel with turns begins
       no boxes, and has no cluster.
+    - C10: a band is 2 rTasks or more of at least as many, the kernel's rTasks are whole times all of them, and clusters are
+      whole in a band, in what lies between its rTasks, or around.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
     OptionalAttr<I64Attr>:$turns, OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,
-    OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
+    OptionalAttr<DenseI64ArrayAttr>:$bands, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
     OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `tasks` $tasks (`groups` $groups^)? (`turns` $turns^)? (`resident` $resident^)? (`cluster` $cluster^)?
+    (`bands` $bands^)?
     (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
     attr-dict-with-keyword $body
   }];

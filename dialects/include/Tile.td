@@ -65,6 +65,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `stages` | steps of the innermost looped reduction whose inputs have buffers at the same time; 2 is double buffering | 1 |
     | `ahead` | the move, of an engine, by which groups that share tiles bring those of later steps to rooms of their own | later tiles wait in registers |
     | `cluster` | rTasks along each axis that run at the same time on neighbouring units: `[2, 1, 1]` are two with the same tile of what axis 0 does not move, of which each brings a part and all get it | each rTask brings its tiles for itself |
+    | `bands` | rTasks along one axis that are begun before the next ones along the axes behind it: with `[8, 1, 1]` of 32 x 501 rTasks the first 8 of each column follow each other, then those of the next column, so that tiles which units read at the same time are fewer | row by row |
     | `turns` | in so many turns the groups of a softmax between two products go through an rTask, each a barrier behind the ones before, where later tiles wait in registers | 1 |
     | `resident` | rTasks that are in a unit at the same time and share its registers, where `ahead` is a move that a group of its own asks for | 1 |
   }];
@@ -84,6 +85,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "the nest's operands as the instruction's">:$operands,
     OptionalParameter<"::mlir::FlatSymbolRefAttr", "move of later steps' inputs">:$ahead,
     OptionalParameter<"::mlir::DenseI64ArrayAttr", "rTasks of a cluster along each axis">:$cluster,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr", "rTasks of a band along each axis">:$bands,
     DefaultValuedParameter<"int64_t", "1", "steps that have buffers at the same time">:$stages,
     DefaultValuedParameter<"int64_t", "1", "points side by side of each lane">:$neighbours,
     DefaultValuedParameter<"int64_t", "1", "turns of groups, one barrier behind each other">:$turns,
@@ -355,12 +357,12 @@ def Tile_ComputeOp : Tile_Op<"compute", [AttrSizedOperandSegments, SingleBlock]>
     - C9: lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
       `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`
       `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`,
-      `cluster`, `turns`, `resident` and `operands`, and moves have none.
+      `cluster`, `bands`, `turns`, `resident` and `operands`, and moves have none.
     - C10: `spread` has one number from 1 on for each axis, which divides the last rTile's; their
       product are the lanes of its memory.
     - C11: `operands` has one number for each operand of the instruction, of an operand of the nest
       or -1.
-    - C12: `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce.
+    - C12: `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce; so has `bands`.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits,
                        FlatSymbolRefAttr:$instruction,

@@ -59,7 +59,7 @@
 //
 // RUN: sed '/@expression_0_1\[992 to 1000\]/d' %t.device.mlir > %t.cut.mlir
 // RUN: not weft compile %t.cut.mlir --emit ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=CUT
-// CUT: error: a launch takes rTasks 0 to 992 of @expression_0_1, whose clusters are whole every 64 rTasks
+// CUT: error: a launch takes rTasks 0 to 992 of @expression_0_1, whose clusters or bands are whole every 64 rTasks
 // CUT: help: let ranges of the kernel follow each other
 
 // Clusters that cannot be: of too many, of rTasks that are not whole clusters, by pieces, and along what reduces.

@@ -89,12 +89,14 @@ tile.kernel @stages {
 // -----
 
 // CHECK: error: the schedule has `cluster`, which an instruction with axes cannot follow
+// CHECK: error: the schedule has `bands`, which an instruction with axes cannot follow
 // CHECK: error: the schedule's `cluster` is [2, 2]
 // CHECK: help: give 1 number, above 1 along one of the axes [0], or leave it out
+// CHECK: error: the schedule's `bands` is [1]
 tile.kernel @clusters {
 ^bb0(%x: tensor<8xf32>, %o: tensor<8xf32>):
   %c = tile.compute ins(%x) outs(%o) on @valu axes [0] tiles [#tile.rtile<"dram" [8]>, #tile.rtile<"vreg" [4]>]
-    schedule <cluster = [2, 2]> : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
+    schedule <cluster = [2, 2], bands = [1]> : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32> {
   ^bb0(%p: tensor<8xf32>, %q: tensor<8xf32>):
     %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p : tensor<8xf32>) outs(%q : tensor<8xf32>) {
     ^bb0(%u: f32, %v: f32):

@@ -26,6 +26,7 @@ pub fn kernel<'c>(b: &mut Builder<'c>, name: &str, tasks: u64, args: &[Type<'c>]
         turns: 1,
         resident: None,
         cluster: None,
+        bands: None,
         body: b.block(op.region(0), &types),
     }
 }

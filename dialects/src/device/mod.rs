@@ -26,7 +26,8 @@ pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};
 pub use producer::{Producer, RegisterShares};
 pub use program::{
-    Apply, Cluster, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
+    Apply, Bands, Cluster, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View,
+    token,
 };
 pub use scope::Scope;
 pub use unit::{Engine, Lanes, Unit};

@@ -52,6 +52,45 @@ impl Cluster {
     }
 }
 
+/// The order in which a launch begins rTasks: some of those that are apart before the ones that lie between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bands {
+    /// RTasks of a band, at least 2.
+    pub count: u64,
+    /// RTasks of all bands, at least as many; the last band may have fewer.
+    pub all: u64,
+    /// Between the numbers of two that follow each other in a band, at least 1.
+    pub apart: u64,
+}
+
+impl Bands {
+    /// The bands that `[rTasks, all, distance]` writes; `None` where they are none.
+    fn read(numbers: &[i64]) -> Option<Self> {
+        let numbers: Option<Vec<u64>> =
+            numbers.iter().map(|own| u64::try_from(*own).ok()).collect();
+        let &[count, all, apart] = &numbers?[..] else { return None };
+        (count > 1 && all >= count && apart > 0).then_some(Self { count, all, apart })
+    }
+
+    /// As many rTasks as are whole bands, whose numbers follow each other.
+    pub fn whole(self) -> u64 {
+        self.all.saturating_mul(self.apart)
+    }
+
+    /// The same of clusters in the place of rTasks; `None` where bands cut clusters.
+    pub fn of_clusters(self, cluster: Cluster) -> Option<Self> {
+        let Self { count, all, apart } = self;
+        let by = |own: u64| own.is_multiple_of(cluster.count).then_some(own / cluster.count);
+        if cluster.apart == apart {
+            return Some(Self { count: by(count)?, all: by(all)?, apart });
+        }
+        if apart.is_multiple_of(cluster.whole()) {
+            return Some(Self { apart: apart / cluster.count, ..self });
+        }
+        cluster.apart.is_multiple_of(self.whole()).then_some(self)
+    }
+}
+
 /// One kernel in the machine's instructions.
 #[derive(Clone, Debug)]
 pub struct Kernel<'c> {
@@ -69,6 +108,8 @@ pub struct Kernel<'c> {
     pub resident: Option<u64>,
     /// The rTasks that run at the same time, on units beside each other.
     pub cluster: Option<Cluster>,
+    /// The order in which a launch begins rTasks, where it is not that of their numbers.
+    pub bands: Option<Bands>,
     /// The code of one rTask.
     pub body: Block<'c>,
 }
@@ -84,8 +125,9 @@ impl<'c> Kernel<'c> {
         let turns = int(op, "turns").and_then(|own| u64::try_from(own).ok()).unwrap_or(1).max(1);
         let resident = int(op, "resident").and_then(|own| u64::try_from(own).ok());
         let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
+        let bands = op.attr("bands").and_then(attr::ints).and_then(|own| Bands::read(&own));
         let body = op.first_block(0)?;
-        Some(Self { op, name: op.symbol(), tasks, groups, turns, resident, cluster, body })
+        Some(Self { op, name: op.symbol(), tasks, groups, turns, resident, cluster, bands, body })
     }
 
     /// The group that asks for the kernel's boxes, where one of its own does; the first of several.

@@ -31,6 +31,7 @@ pub struct WeftSchedule {
     pub operands: MlirAttribute,
     pub ahead: MlirAttribute,
     pub cluster: MlirAttribute,
+    pub bands: MlirAttribute,
     pub grow: i64,
     pub transpose: i64,
     pub combine_rows: i64,

@@ -217,7 +217,8 @@ MlirAttribute weftScheduleGet(MlirContext context, const WeftSchedule *fields) {
       axis(fields->combineRows), symbol(fields->stream),
       symbol(fields->border), list(fields->phases), list(fields->spread),
       list(fields->interleave), list(fields->operands), symbol(fields->ahead),
-      list(fields->cluster), fields->stages, fields->neighbours,
+      list(fields->cluster), list(fields->bands), fields->stages,
+      fields->neighbours,
       fields->turns, fields->resident));
 }
 bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
@@ -236,6 +237,7 @@ bool weftScheduleRead(MlirAttribute attribute, WeftSchedule *fields) {
              wrap(Attribute(schedule.getOperands())),
              wrap(Attribute(schedule.getAhead())),
              wrap(Attribute(schedule.getCluster())),
+             wrap(Attribute(schedule.getBands())),
              schedule.getGrow().value_or(INT64_MIN),
              schedule.getTranspose().value_or(INT64_MIN),
              schedule.getCombineRows().value_or(INT64_MIN),

@@ -68,7 +68,7 @@ int64_t weftRTileSize(MlirAttribute attribute, intptr_t axis);
 /// The fields of a `#tile.schedule`: null or the least number where one is left out.
 typedef struct {
   MlirAttribute order, rows, slide, unroll, stream, border, phases, spread,
-      interleave, operands, ahead, cluster;
+      interleave, operands, ahead, cluster, bands;
   int64_t grow, transpose, combineRows, stages, neighbours,
       turns, resident;
 } WeftSchedule;

@@ -29,6 +29,8 @@ pub struct Schedule {
     pub ahead: Option<String>,
     /// The rTasks along each axis that run at the same time on neighbouring units. Empty for 1 each.
     pub cluster: Vec<u64>,
+    /// The rTasks along each axis that are begun before the next ones behind. Empty for row by row.
+    pub bands: Vec<u64>,
     /// The memory in which inputs with borders are laid out.
     pub border: Option<String>,
     /// For each input with a border, in how many interleaved parts its rows lie. Empty for 1.
@@ -63,6 +65,7 @@ impl Default for Schedule {
             stream: None,
             ahead: None,
             cluster: Vec::new(),
+            bands: Vec::new(),
             border: None,
             phases: Vec::new(),
             spread: Vec::new(),
@@ -108,6 +111,7 @@ impl Schedule {
             stream: name(fields.stream),
             ahead: name(fields.ahead),
             cluster: numbers(fields.cluster)?,
+            bands: numbers(fields.bands)?,
             border: name(fields.border),
             phases: numbers(fields.phases)?,
             spread: numbers(fields.spread)?,
@@ -130,6 +134,7 @@ impl Schedule {
             (!numbers.is_empty()).then(|| attr::of_ints(context, &numbers))
         };
         let axes = |axes: &[usize]| list(&mut axes.iter().map(|&axis| axis as i64));
+        let numbers = |own: &[u64]| list(&mut own.iter().map(|&number| number as i64));
         let symbol =
             |name: &Option<String>| name.as_ref().map(|name| attr::of_symbol(context, name));
         let fields = parts::ScheduleFields {
@@ -142,10 +147,11 @@ impl Schedule {
             combine_rows: self.combine_rows.map(|axis| axis as i64),
             stream: symbol(&self.stream),
             ahead: symbol(&self.ahead),
-            cluster: list(&mut self.cluster.iter().map(|&number| number as i64)),
+            cluster: numbers(&self.cluster),
+            bands: numbers(&self.bands),
             border: symbol(&self.border),
-            phases: list(&mut self.phases.iter().map(|&number| number as i64)),
-            spread: list(&mut self.spread.iter().map(|&number| number as i64)),
+            phases: numbers(&self.phases),
+            spread: numbers(&self.spread),
             interleave: axes(&self.interleave),
             operands: list(
                 &mut self.operands.iter().map(|own| own.map_or(-1, |number| number as i64)),

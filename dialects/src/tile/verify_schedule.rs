@@ -166,7 +166,7 @@ pub(super) fn compute_c8(op: Op<'_>, diag: &mut Diagnostics) {
 /// C9. Lanes have every field but `stages` and `spread`, an instruction with `axes` has `order`,
 /// `stages` and `operands`, lanes whose groups share tiles (`layouts`) have `spread`, `stages`,
 /// `ahead` and `operands`, other instructions whose groups do have `interleave`, `stages`, `ahead`, `cluster`,
-/// `turns`, `resident` and `operands`, and moves have none.
+/// `bands`, `turns`, `resident` and `operands`, and moves have none.
 pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(fields) = fields(op) else { return };
     let by = Machine::of(op).zip(op.attr("instruction").and_then(attr::symbol));
@@ -178,7 +178,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         }
         (true, true) => (
             "groups of lanes that share tiles",
-            &["interleave", "stages", "ahead", "cluster", "turns", "resident", "operands"],
+            &["interleave", "stages", "ahead", "cluster", "bands", "turns", "resident", "operands"],
         ),
         (false, true) => ("an instruction with axes", &["order", "stages", "operands"]),
         (false, false) if is_move => ("a move", &[]),
@@ -198,6 +198,7 @@ pub(super) fn compute_c9(op: Op<'_>, diag: &mut Diagnostics) {
         ("stream", fields.stream.is_some()),
         ("ahead", fields.ahead.is_some()),
         ("cluster", has(fields.cluster)),
+        ("bands", has(fields.bands)),
         ("border", fields.border.is_some()),
         ("phases", has(fields.phases)),
         ("spread", has(fields.spread)),
@@ -281,17 +282,19 @@ pub(super) fn compute_c11(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
-/// C12. `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce.
+/// C12. `cluster` has one number from 1 on for each axis, above 1 along one that does not reduce; so has `bands`.
 pub(super) fn compute_c12(op: Op<'_>, diag: &mut Diagnostics) {
-    let cluster = fields(op).and_then(|fields| fields.cluster).and_then(attr::ints);
-    let (Some(cluster), Some(kinds)) = (cluster, kinds(op)) else { return };
-    let along: Vec<usize> = (0..cluster.len()).filter(|&axis| cluster[axis] != 1).collect();
-    let fits = cluster.len() == kinds.len() && cluster.iter().all(|own| *own > 0);
-    if !fits || along.len() != 1 || !kinds[along[0]] {
-        let parallel: Vec<usize> = (0..kinds.len()).filter(|&axis| kinds[axis]).collect();
-        let count = count(kinds.len(), "number");
-        diag.error(op, format!("the schedule's `cluster` is {cluster:?}")).help(format!(
-            "give {count}, above 1 along one of the axes {parallel:?}, or leave it out"
-        ));
+    let (Some(fields), Some(kinds)) = (fields(op), kinds(op)) else { return };
+    for (name, own) in [("cluster", fields.cluster), ("bands", fields.bands)] {
+        let Some(own) = own.and_then(attr::ints) else { continue };
+        let along: Vec<usize> = (0..own.len()).filter(|&axis| own[axis] != 1).collect();
+        let fits = own.len() == kinds.len() && own.iter().all(|own| *own > 0);
+        if !fits || along.len() != 1 || !kinds[along[0]] {
+            let parallel: Vec<usize> = (0..kinds.len()).filter(|&axis| kinds[axis]).collect();
+            let count = count(kinds.len(), "number");
+            diag.error(op, format!("the schedule's `{name}` is {own:?}")).help(format!(
+                "give {count}, above 1 along one of the axes {parallel:?}, or leave it out"
+            ));
+        }
     }
 }

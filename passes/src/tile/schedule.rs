@@ -53,6 +53,7 @@ pub(super) fn schedule<'c>(
             turns: chosen.block.turns,
             resident: chosen.block.resident,
             cluster: chosen.block.cluster.map_or(Vec::new(), |own| own.along(nest.axes.len())),
+            bands: chosen.block.bands.map_or(Vec::new(), |own| own.along(nest.axes.len())),
             operands: match &chosen.block.core {
                 Core::Matrix(mapping, _) => operands(nest, mapping),
                 Core::Lanes(..) => Vec::new(),

@@ -198,6 +198,21 @@ fn clusters_decide_code_of_warpgroups() {
     wide.holds(&["ahead = @stage_boxes, cluster = [1, 4, 1], stages = 4"]);
 }
 
+/// A launch begins rTasks band by band: the last one may have fewer, and clusters are in a band or between its rTasks.
+#[test]
+fn bands_decide_which_block_is_which_task() {
+    HOPPER.with_shape("m=200,n=456,k=328").holds(&[
+        "ahead = @stage_boxes, bands = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, bands = [1, 3, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 2, 1], bands = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 2, 1], bands = [1, 4, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [1, 3, 1], stages = 4",
+    ]);
+    AMPERE.holds(&["stages = 3", "stages = 3, bands = [2, 1, 1]"]);
+}
+
 /// Each width of an instruction, and factors that lie along k.
 #[test]
 fn instructions_of_warpgroups_take_factors_as_they_lie() {

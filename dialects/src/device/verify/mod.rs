@@ -2,6 +2,7 @@
 
 mod alike;
 mod arena;
+mod bands;
 mod cluster;
 mod groups;
 mod instruction;
@@ -15,6 +16,7 @@ mod turns;
 
 use alike::*;
 use arena::*;
+use bands::*;
 use cluster::*;
 use groups::*;
 use instruction::*;
@@ -58,7 +60,7 @@ const TABLE: Table = &[
         "device.kernel",
         &[
             kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7, kernel_c8,
-            kernel_c9,
+            kernel_c9, kernel_c10,
         ],
     ),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),

@@ -1,12 +1,13 @@
 //! A kernel as a function: an entry that is launched, or one that an entry calls.
 
 use melior::dialect::llvm::r#type as llvm;
-use weft_dialects::device::{Cluster, Kernel, Machine, Memory, Scope};
+use weft_dialects::device::{Kernel, Machine, Memory, Scope};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Type, Val, attr, ty};
 
 use super::super::lower::view;
 use super::boxes;
 use super::isa::Isa;
+use super::order;
 use super::producer::{Division, Roles};
 use super::program::Caller;
 use super::storage::{self, Storage, Thread, ThreadIds};
@@ -93,8 +94,8 @@ pub fn copy_into_function<'c>(
     match role {
         Role::Entry => {
             let mut task = isa.block(&mut b);
-            if let Some(cluster) = kernel.cluster {
-                task = task_of_cluster(&mut b, cluster, task);
+            if kernel.cluster.is_some() || kernel.bands.is_some() {
+                task = order::task_of(&mut b, kernel, task);
             }
             if apart {
                 let groups = b.integer(int, launch.groups as i64);
@@ -153,26 +154,6 @@ fn parameters<'c>(
         types.extend(all);
     }
     (inputs, types)
-}
-
-/// The rTask of a block, both `i32`: blocks of a cluster follow each other, its rTasks are apart.
-fn task_of_cluster<'c>(b: &mut Builder<'c>, cluster: Cluster, block: Val<'c>) -> Val<'c> {
-    let Cluster { count, apart } = cluster;
-    if apart == 1 {
-        return block;
-    }
-    let int = ty::int(b.context(), 32);
-    let [count, whole, apart] =
-        [count, cluster.whole(), apart].map(|own| b.integer(int, own as i64));
-    let mut of = |name: &str, x: Val<'c>, y: Val<'c>| b.op(name, &[x, y], &[int]).result(0);
-    // (block / whole) whole + (block mod count) apart + (block mod whole) / count
-    let rest = of("arith.remui", block, whole);
-    let first = of("arith.subi", block, rest);
-    let own = of("arith.remui", rest, count);
-    let own = of("arith.muli", own, apart);
-    let place = of("arith.divui", rest, count);
-    let sum = of("arith.addi", first, own);
-    of("arith.addi", sum, place)
 }
 
 /// Returns the numbers of a thread in its block, and the number of its group as an `i32`.

@@ -23,6 +23,7 @@ mod isa_boxes;
 mod lanes;
 mod later;
 mod layout;
+mod order;
 mod pointer;
 mod producer;
 pub mod program;
@@ -97,7 +98,8 @@ impl Launch {
             let threads = kernel.groups * lanes + producer;
             return Some(Self { threads, groups: 1, shared_bytes });
         }
-        let mut alone = lanes >= BLOCK_THREADS || kernel.cluster.is_some();
+        let mut alone =
+            lanes >= BLOCK_THREADS || kernel.cluster.is_some() || kernel.bands.is_some();
         kernel.op.walk(&mut |op| {
             alone |= Scope::of_barrier(op).is_some_and(|scope| scope > Scope::Warp);
             alone |= op.is("device.alloc")

@@ -53,13 +53,18 @@ pub(super) fn check<'c>(
         return Err(report(what, RESIDENT.to_owned()));
     }
     let mut alone = block.clone();
-    alone.cluster = None;
+    (alone.cluster, alone.bands) = (None, None);
     stages(nest, &alone, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     room(nest, &block, &ways, &lying).map_err(|(what, help)| report(what, help))?;
     block.may_cluster(nest, &ways).map_err(|why| {
         let own = &compute.schedule.cluster;
         let help = format!("{why}; give others, or leave `cluster` out");
         report(format!("has a schedule whose `cluster` is {own:?}"), help)
+    })?;
+    block.may_have_bands(nest).map_err(|why| {
+        let own = &compute.schedule.bands;
+        let help = format!("{why}; give others, or leave `bands` out");
+        report(format!("has a schedule whose `bands` are {own:?}"), help)
     })?;
     Ok((block, ways, lying))
 }

@@ -10,7 +10,7 @@ use weft_dialects::device::{Boxes, Machine, Move, Parts, TensorBox};
 use weft_dialects::ir::ty;
 use weft_dialects::tile::Schedule;
 
-use super::{Block, ClusterAxis, K, M, N, Ways};
+use super::{Block, K, M, N, TasksAlong, Ways};
 use crate::nest::{Access, Nest};
 
 /// Which of them.
@@ -81,7 +81,8 @@ impl<'c> Block<'c> {
     pub(super) fn take_steps(&mut self, machine: Machine<'c>, schedule: &Schedule) {
         (self.stages, self.turns, self.resident) =
             (schedule.stages, schedule.turns, schedule.resident);
-        self.cluster = ClusterAxis::of(&schedule.cluster);
+        self.cluster = TasksAlong::of(&schedule.cluster);
+        self.bands = TasksAlong::of(&schedule.bands);
         let registers = self.instruction().operands().last().copied();
         let ways = registers.and_then(|own| Ways::of(machine, own));
         let named = schedule.ahead.as_deref().zip(ways);

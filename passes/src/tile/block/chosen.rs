@@ -60,7 +60,12 @@ impl Chosen<'_> {
             None => String::new(),
             Some(own) => format!(", clusters of {}", own.count),
         };
-        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{lanes}{stages}{clusters}")
+        let bands = match self.block.bands {
+            None => String::new(),
+            Some(own) => format!(", bands of {}", own.count),
+        };
+        let said = [lanes, stages, clusters, bands].concat();
+        format!("@{name}, blocks of {bm}x{bn}x{bk}, groups of {wm}x{wn}{said}")
     }
 
     /// How an input lies and what its accesses take, for people.

@@ -9,17 +9,17 @@ use super::facts::Facts;
 use super::{Block, K, M, N, Supply, Ways};
 use crate::nest::Nest;
 
-/// How many rTasks run at the same time, and along which axis of a nest they follow each other.
+/// So many rTasks that follow each other along an axis of a nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClusterAxis {
+pub struct TasksAlong {
     /// The axis.
     pub axis: usize,
     /// How many, at least 2.
     pub count: u64,
 }
 
-impl ClusterAxis {
-    /// Those that a schedule says: rTasks along each axis.
+impl TasksAlong {
+    /// Those that a field of a schedule says: rTasks along each axis.
     pub fn of(along: &[u64]) -> Option<Self> {
         let axis = along.iter().position(|count| *count > 1)?;
         Some(Self { axis, count: along[axis] })
@@ -48,7 +48,7 @@ impl<'c> Block<'c> {
     /// # Errors
     /// Why they are not, as the end of a sentence about them.
     pub fn may_cluster(&self, nest: &Nest<'c>, ways: &Ways<'c>) -> Result<(), String> {
-        let Some(ClusterAxis { axis, count }) = self.cluster else { return Ok(()) };
+        let Some(TasksAlong { axis, count }) = self.cluster else { return Ok(()) };
         let boxes = ways.brings(self.ahead).and_then(|way| way.boxes());
         let Some(boxes) = boxes.filter(|own| self.is_direct() && own.units.is_some()) else {
             return Err("no move `ahead` brings boxes to several units".to_owned());
@@ -83,7 +83,7 @@ impl<'c> Block<'c> {
         let counts = || (1..).map(|bits| 1 << bits).take_while(|count| *count <= units);
         let axes = [M, N].into_iter().flat_map(|side| self.axes_of(side));
         let axes = axes.filter(|axis| *axis != self.axes[K]);
-        let all = axes.flat_map(|axis| counts().map(move |count| ClusterAxis { axis, count }));
+        let all = axes.flat_map(|axis| counts().map(move |count| TasksAlong { axis, count }));
         let others = all.map(|own| Block { cluster: Some(own), ..self.clone() });
         let others = others.filter(|own| own.may_cluster(nest, ways).is_ok());
         let cycles = |block: &Block<'c>| {

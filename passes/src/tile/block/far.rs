@@ -42,16 +42,15 @@ impl Facts {
         if self.cached <= self.far {
             return m + n;
         }
-        let (inner, outer) = if block.axes[M] < block.axes[N] { (N, M) } else { (M, N) };
-        let tiles = |side: usize| {
-            let along = block.axes_of(side).into_iter();
-            along.map(|axis| block.tasks_along(nest, axis)).product::<u64>().max(1) as f64
-        };
-        let along = tiles(inner).min(self.units);
-        let rows = (self.units / along).ceil().min(tiles(outer));
+        let [fast, slow] = block.fast_slow();
+        let tiles = |side: usize| block.tasks_of_side(nest, side) as f64;
+        let band = block.bands.map_or(1.0, |own| own.count as f64);
+        let along = (self.units / band).ceil().min(tiles(fast));
+        let bands = (self.units / (band * along)).ceil();
+        let rows = (band * bands).min(tiles(slow));
         let under_way = (along * rows).min(self.units);
         let of = |side: usize| if side == M { m } else { n };
-        let first = (along * of(inner) + rows * of(outer)) / under_way;
+        let first = (along * of(fast) + rows * of(slow)) / under_way;
         let bytes = [M, N].map(|side| {
             nest.inputs[block.inputs[side]].shape.iter().product::<u64>() * self.elem_bytes[side]
         });

@@ -4,7 +4,7 @@ use weft_dialects::device::Machine;
 
 use super::super::banks::Choice;
 use super::super::why::Rule;
-use super::{Block, Chosen, ClusterAxis, Core, K, Lying, M, N, Repacked, Supply, Ways};
+use super::{Block, Chosen, Core, K, Lying, M, N, Repacked, Supply, TasksAlong, Ways};
 use crate::cost::Cost;
 use crate::nest::Nest;
 
@@ -23,7 +23,8 @@ pub struct Kept {
     group: [u64; 2],
     stages: u64,
     ahead: Option<Supply>,
-    cluster: Option<ClusterAxis>,
+    cluster: Option<TasksAlong>,
+    bands: Option<TasksAlong>,
     turns: u64,
     resident: u64,
     interleaved: [bool; 3],
@@ -55,6 +56,7 @@ impl Kept {
             stages: block.stages,
             ahead: block.ahead,
             cluster: block.cluster,
+            bands: block.bands,
             turns: block.turns,
             resident: block.resident,
             interleaved: block.interleaved,
@@ -88,6 +90,7 @@ impl Kept {
             stages: self.stages,
             ahead: self.ahead,
             cluster: self.cluster,
+            bands: self.bands,
             turns: self.turns,
             resident: self.resident,
             interleaved: self.interleaved,

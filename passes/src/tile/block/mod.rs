@@ -12,6 +12,7 @@
 //! (`accesses.rs`) and the device stage: which element each side of a box of registers steps along is said in `held.rs`, too.
 
 mod accesses;
+mod bands;
 mod brought;
 mod choose;
 mod chosen;
@@ -37,6 +38,7 @@ mod stages;
 mod tiles;
 mod ways;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use weft_dialects::device::{Instruction, Machine};
@@ -56,7 +58,7 @@ pub use brought::Supply;
 pub(super) use choose::choose;
 pub use choose::{Alone, cost, may_share, shares};
 pub use chosen::Chosen;
-pub use cluster::ClusterAxis;
+pub use cluster::TasksAlong;
 pub use dealt::Dealt;
 pub use direct::Direct;
 pub use epilogue::{bodies, computed_start, lane_unit};
@@ -82,9 +84,9 @@ pub const K: usize = 2;
 #[derive(Clone, Debug)]
 pub enum Core<'c> {
     /// An instruction that has the three axes itself, and the nest's operand for each of its.
-    Matrix(Arc<Mapping<'c>>, Arc<[usize]>),
+    Matrix(Rc<Mapping<'c>>, Rc<[usize]>),
     /// An instruction of lanes, as many along m and along n, and its operands.
-    Lanes(Arc<Instruction<'c>>, Arc<[usize]>, [u64; 2]),
+    Lanes(Rc<Instruction<'c>>, Rc<[usize]>, [u64; 2]),
 }
 
 /// A nest as a product of two inputs in block tiles.
@@ -116,7 +118,9 @@ pub struct Block<'c> {
     /// How an engine brings those of later steps, to rooms of their own; `None` if groups do.
     pub ahead: Option<Supply>,
     /// RTasks that bring a tile together.
-    pub cluster: Option<ClusterAxis>,
+    pub cluster: Option<TasksAlong>,
+    /// RTasks that are begun before the next ones behind them.
+    pub bands: Option<TasksAlong>,
     /// Turns of groups, each a barrier behind the ones before.
     pub turns: u64,
     /// RTasks that are in a unit at the same time.
@@ -217,7 +221,7 @@ impl<'c> Block<'c> {
         if !k.is_empty() {
             return None;
         }
-        let core = Core::Matrix(Arc::new(mapping), binding.into());
+        let core = Core::Matrix(Rc::new(mapping), binding.into());
         Self::new(nest, core, (axes, [m, n]), [a, b], lanes)?.with_layouts(nest)
     }
 
@@ -238,7 +242,7 @@ impl<'c> Block<'c> {
         let uses = |input: usize, axis| nest.inputs[input].uses(axis);
         let m = largest(&|axis| !nest.reduces(axis) && uses(a, axis) && !uses(b, axis))?;
         let k = largest(&|axis| nest.reduces(axis) && uses(a, axis) && uses(b, axis))?;
-        let core = Core::Lanes(Arc::new(instruction.clone()), binding.into(), spread);
+        let core = Core::Lanes(Rc::new(instruction.clone()), binding.into(), spread);
         Self::new(nest, core, ([m, n, k], [Vec::new(), Vec::new()]), [a, b], lanes)
     }
 
@@ -290,6 +294,7 @@ impl<'c> Block<'c> {
             stages: 1,
             ahead: None,
             cluster: None,
+            bands: None,
             turns: 1,
             resident: 1,
             interleaved,
