@@ -515,8 +515,9 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     device.kernel @mm tasks 512 groups 2 cluster [2, 32] {
     ```
 
-    With bands `[rTasks, all, distance]` a launch begins rTasks in another order: of `all` that are `distance` apart so
-    many, then those behind them, band by band. Units that get ranges of rTasks take them by their numbers.
+    With bands `[rTasks, all, distance]` a launch begins rTasks in another order. Of `all` whose numbers are `distance` apart
+    the first `rTasks` are a band: they are begun, then as many whose numbers are one higher, until the band is done; then the
+    next band, of which the last may have fewer.
 
     ```mlir
     device.kernel @wide tasks 16032 groups 2 bands [8, 32, 501] {          0, 501, .. 3507, 1, 502, ..
@@ -565,8 +566,8 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       as have room in a unit.
     - C9: groups are as many in each of 2 `turns` or more, and in no more than the unit has; a kernel with turns begins
       no boxes, and has no cluster.
-    - C10: a band is 2 rTasks or more of at least as many, the kernel's rTasks are whole times all of them, and clusters are
-      whole in a band, in what lies between its rTasks, or around.
+    - C10: a band is 2 rTasks or more of at least as many, 2 or more apart; the kernel's rTasks are whole times all of them.
+      Clusters as far apart are whole in a band; others lie between its rTasks, or have whole bands between theirs.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
     OptionalAttr<I64Attr>:$turns, OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,

@@ -12,7 +12,7 @@ device.machine @m arch("m") features([]) {
 
 // kernel_c10
 // CHECK: device.kernel has bands that are not [rTasks, all, distance]
-// CHECK: help: give three numbers: 2 rTasks or more, as many or more in all, and 1 or more between the numbers of two
+// CHECK: help: give three numbers: 2 rTasks or more, as many or more in all, and 2 or more between the numbers of two
 device.kernel @form tasks 4 bands [4, 2, 1] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
@@ -24,7 +24,7 @@ device.kernel @rest tasks 9 bands [2, 2, 2] {
 }
 
 // CHECK: device.kernel has bands [3, 4, 2], and clusters of 2 that are 2 apart
-// CHECK: help: where they are as far apart, let bands be multiples of 2; else let clusters lie between the rTasks of a band, or around all
+// CHECK: help: where they are as far apart, let bands be multiples of 2; else let clusters lie between the rTasks of a band, or bands between theirs
 device.kernel @cut tasks 8 cluster [2, 2] bands [3, 4, 2] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
@@ -34,7 +34,7 @@ device.kernel @between tasks 12 cluster [2, 1] bands [2, 2, 3] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
 
-// In a band, between its rTasks, and around all.
+// In a band, between its rTasks, and with bands between theirs.
 // CHECK-NOT: error:
 device.kernel @good tasks 8 cluster [2, 2] bands [2, 4, 2] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
@@ -42,6 +42,6 @@ device.kernel @good tasks 8 cluster [2, 2] bands [2, 4, 2] {
 device.kernel @inside tasks 8 cluster [2, 1] bands [3, 4, 2] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }
-device.kernel @around tasks 8 cluster [2, 4] bands [3, 4, 1] {
+device.kernel @around tasks 16 cluster [2, 8] bands [3, 4, 2] {
 ^bb0(%task: index, %x: memref<16x64xf16>):
 }

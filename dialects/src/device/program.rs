@@ -59,7 +59,7 @@ pub struct Bands {
     pub count: u64,
     /// RTasks of all bands, at least as many; the last band may have fewer.
     pub all: u64,
-    /// Between the numbers of two that follow each other in a band, at least 1.
+    /// Between the numbers of two that follow each other in a band, at least 2.
     pub apart: u64,
 }
 
@@ -69,7 +69,7 @@ impl Bands {
         let numbers: Option<Vec<u64>> =
             numbers.iter().map(|own| u64::try_from(*own).ok()).collect();
         let &[count, all, apart] = &numbers?[..] else { return None };
-        (count > 1 && all >= count && apart > 0).then_some(Self { count, all, apart })
+        (count > 1 && all >= count && apart > 1).then_some(Self { count, all, apart })
     }
 
     /// As many rTasks as are whole bands, whose numbers follow each other.

@@ -1,7 +1,7 @@
-//! LLVM's linker of ELF files.
+//! LLVM's linker of ELF files, and LLVM's options, which it forgets.
 
-use std::ffi::{CString, c_char};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::ffi::{CStr, CString, c_char};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use super::shim;
 use super::text::collect;
@@ -14,6 +14,24 @@ static OPTIONS: RwLock<()> = RwLock::new(());
 pub fn compiling() -> RwLockReadGuard<'static, ()> {
     // Nothing is written under the lock that a panic could leave half done.
     OPTIONS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The options of all that makes code.
+static WORDS: OnceLock<Vec<&'static CStr>> = OnceLock::new();
+
+/// Sets LLVM's options for all that makes code in this process, from the first call on.
+pub fn set_options(words: &[&'static CStr]) {
+    WORDS.get_or_init(|| {
+        set(words, false);
+        words.to_vec()
+    });
+}
+
+fn set(words: &[&CStr], anew: bool) {
+    let words: Vec<*const c_char> = words.iter().map(|word| word.as_ptr()).collect();
+    // SAFETY: the words outlive the call. Nothing makes code meanwhile: it asks for its options first, or the linker's lock is
+    // held.
+    unsafe { shim::weftSetOptions(words.len(), words.as_ptr(), anew) }
 }
 
 /// Does what `ld.lld` does with these arguments.
@@ -30,5 +48,9 @@ pub fn link(arguments: &[CString]) -> Result<(), String> {
         let user = (&raw mut said).cast();
         shim::weftLink(arguments.len(), arguments.as_ptr(), Some(collect), user)
     };
+    // It has put all options back.
+    if let Some(words) = WORDS.get() {
+        set(words, true);
+    }
     if linked { Ok(()) } else { Err(said.trim().to_owned()) }
 }

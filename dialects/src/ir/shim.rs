@@ -72,6 +72,7 @@ unsafe extern "C" {
         report: MlirStringCallback,
         user: *mut c_void,
     ) -> bool;
+    pub fn weftSetOptions(count: usize, words: *const *const c_char, anew: bool);
     pub fn weftOptMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftLspServerMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn weftReduceMain(argc: c_int, argv: *mut *mut c_char) -> c_int;

@@ -47,6 +47,8 @@ bool weftKnowsProcessor(const void *machine, MlirStringRef name);
 /// all went well. One at a time, and while nothing makes code: it sets LLVM's options.
 bool weftLink(size_t count, const char *const *arguments, MlirStringCallback report,
               void *user);
+/// Sets LLVM's options, such as `-disable-lsr`; `anew` where the linker was called since, which forgets them.
+void weftSetOptions(size_t count, const char *const *words, bool anew);
 int weftOptMain(int argc, char **argv);
 int weftLspServerMain(int argc, char **argv);
 int weftReduceMain(int argc, char **argv);

@@ -16,8 +16,8 @@ use inkwell::targets::{
 use inkwell::types::AnyType as _;
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue, PointerValue};
 use inkwell::{AddressSpace, OptimizationLevel};
-use weft_dialects::ir::Module as MlirModule;
 use weft_dialects::ir::targets::knows_processor;
+use weft_dialects::ir::{self, Module as MlirModule};
 use weft_runtime::plan::ALIGN;
 
 use super::gpu::Isa;
@@ -47,7 +47,7 @@ impl Backend {
     /// A backend for `target`, in LLVM's words where it has none.
     pub fn new(target: &Target) -> Result<Self, String> {
         report_fatal_errors();
-        set_options();
+        ir::link::set_options(&OPTIONS);
         let config = InitializationConfig::default();
         match target.isa {
             None => LlvmTarget::initialize_x86(&config),
@@ -321,25 +321,13 @@ fn report_fatal_errors() {
     });
 }
 
-/// Says once what LLVM takes for all of a process:
+/// What LLVM takes for all of a process:
 ///
 /// - `-nvptx-short-ptr`: pointers to NVIDIA's shared memory have 32 bits; addresses there take one register each, and one sum.
 /// - `-disable-lsr`: loops keep the addresses that they were written with. Code here steps them by itself, and LLVM's search
-///   for others in the large bodies of register tiles took a fifth of the time of a compilation.
-fn set_options() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let words = [c"weft", c"-nvptx-short-ptr", c"-disable-lsr"].map(CStr::as_ptr);
-        // SAFETY: the words end in NUL and live as long as the process.
-        unsafe {
-            inkwell::llvm_sys::support::LLVMParseCommandLineOptions(
-                words.len() as i32,
-                words.as_ptr(),
-                std::ptr::null(),
-            );
-        }
-    });
-}
+///   for others in the large bodies of register tiles took a fifth of the time of a compilation. It is off for every
+///   machine: else code would depend on what a process has compiled before.
+const OPTIONS: [&CStr; 2] = [c"-nvptx-short-ptr", c"-disable-lsr"];
 
 extern "C" fn fatal(reason: *const c_char) {
     // SAFETY: LLVM passes a string that ends in NUL.

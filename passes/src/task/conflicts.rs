@@ -9,7 +9,7 @@
 //! The arena is one space, so what follows from reused memory needs no rule of
 //! its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use super::touch::Region;
@@ -35,6 +35,32 @@ pub struct Conflicts {
     /// For each record the last look at it: columns of a tensor are records of many segments.
     seen: Vec<u32>,
     looks: u32,
+    /// For each space the last looks of readers, by no byte of which a range has written since: ranges of an operator often read
+    /// all of a tensor, one after the other.
+    read: Vec<VecDeque<Read>>,
+}
+
+/// Looks of readers that a space remembers.
+const READS: usize = 8;
+
+/// What a reader waits for.
+#[derive(Debug)]
+struct Read {
+    bytes: (u64, u64),
+    storage: usize,
+    shape: Rc<[u64]>,
+    dims: Rc<[(u64, u64)]>,
+    /// Ranges, in order.
+    waits: Rc<[u32]>,
+}
+
+impl Read {
+    fn is_of(&self, access: &Access<'_>) -> bool {
+        self.bytes == span(access)
+            && self.storage == access.storage
+            && self.shape == access.region.shape
+            && self.dims == access.region.dims
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -108,29 +134,65 @@ impl Record {
 impl Conflicts {
     /// Makes the record for `spaces` spaces without accesses.
     pub fn new(spaces: usize) -> Self {
-        Self { spaces: vec![BTreeMap::new(); spaces], ..Self::default() }
+        let read = std::iter::repeat_with(VecDeque::new).take(spaces).collect();
+        Self { spaces: vec![BTreeMap::new(); spaces], read, ..Self::default() }
     }
 
     /// The ranges that a range with these accesses must wait for, in order.
     pub fn of(&mut self, accesses: &[Access<'_>]) -> Vec<u32> {
+        let mut found: Vec<u32> = Vec::new();
+        let mut lists = 0;
+        for access in accesses {
+            let waits = match access.region.write {
+                true => self.look(access).into(),
+                false => self.look_of_reader(access),
+            };
+            lists += usize::from(!waits.is_empty());
+            found.extend_from_slice(&waits);
+        }
+        if lists > 1 {
+            found.sort_unstable();
+            found.dedup();
+        }
+        found
+    }
+
+    /// What a reader waits for, as it was found for the last one of the same bytes.
+    fn look_of_reader(&mut self, access: &Access<'_>) -> Rc<[u32]> {
+        let known = self.read[access.space].iter().find(|own| own.is_of(access));
+        if let Some(known) = known {
+            return known.waits.clone();
+        }
+        let waits: Rc<[u32]> = self.look(access).into();
+        let read = &mut self.read[access.space];
+        read.truncate(READS - 1);
+        read.push_front(Read {
+            bytes: span(access),
+            storage: access.storage,
+            shape: access.region.shape.clone(),
+            dims: access.region.dims.clone(),
+            waits: waits.clone(),
+        });
+        waits
+    }
+
+    /// The ranges that one access waits for, in order.
+    fn look(&mut self, access: &Access<'_>) -> Vec<u32> {
         let mut found = Vec::new();
         self.seen.resize(self.records.len(), 0);
-        for access in accesses {
-            self.looks += 1;
-            let (begin, end) = span(access);
-            let space = &self.spaces[access.space];
-            let before =
-                space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
-            let segments = before.into_iter().chain(space.range(begin..end));
-            for (place, (_, segment)) in segments.enumerate() {
-                let first = place == 0;
-                let reads = if access.region.write { segment.reads.seen(first) } else { &[] };
-                for &number in segment.writes.seen(first).iter().chain(reads) {
-                    let record = &self.records[number as usize];
-                    let before = std::mem::replace(&mut self.seen[number as usize], self.looks);
-                    if before != self.looks && record.meets(access) {
-                        found.push(record.range);
-                    }
+        self.looks += 1;
+        let (begin, end) = span(access);
+        let space = &self.spaces[access.space];
+        let before = space.range(..begin).next_back().filter(|(_, segment)| segment.end > begin);
+        let segments = before.into_iter().chain(space.range(begin..end));
+        for (place, (_, segment)) in segments.enumerate() {
+            let first = place == 0;
+            let reads = if access.region.write { segment.reads.seen(first) } else { &[] };
+            for &number in segment.writes.seen(first).iter().chain(reads) {
+                let record = &self.records[number as usize];
+                let before = std::mem::replace(&mut self.seen[number as usize], self.looks);
+                if before != self.looks && record.meets(access) {
+                    found.push(record.range);
                 }
             }
         }
@@ -145,6 +207,9 @@ impl Conflicts {
             let (begin, end) = span(access);
             if begin >= end {
                 continue;
+            }
+            if access.region.write {
+                self.read[access.space].retain(|own| own.bytes.1 <= begin || end <= own.bytes.0);
             }
             let number = self.records.len() as u32;
             self.records.push(Record {
@@ -313,6 +378,10 @@ mod tests {
                 .map(|(write, rows, columns)| region(write, &[order(rows), order(columns)], &[6, 8]))
                 .collect();
             prop_assert_eq!(waits(&regions), waits_by_bytes(&regions));
+            // Several ranges with the same bytes, one after the other and apart.
+            let twice = regions.iter().flat_map(|own| [own.clone(), own.clone()]);
+            let again: Vec<_> = twice.chain(regions.clone()).collect();
+            prop_assert_eq!(waits(&again), waits_by_bytes(&again));
         }
     }
 }

@@ -95,8 +95,8 @@ impl<'c> Unit<'c> {
         // Text may hold kernels without a program, or one that nobody outside could run.
         let Ok(own) = self.program() else { return Ok(Vec::new()) };
         let Ok(planned) = task::plan(&own, machine) else { return Ok(Vec::new()) };
-        program::whole_clusters(self.op(), &planned.plan)
-            .map_err(|error| Failure::said(error.to_string(), program::CutCluster::HELP))?;
+        program::whole_launches(self.op(), &planned.plan)
+            .map_err(|error| Failure::said(error.to_string(), program::CutLaunch::HELP))?;
         let choices = program::choose(self.op(), machine, isa, &own, &planned.plan, how);
         let mut forms = Vec::new();
         for choice in choices {

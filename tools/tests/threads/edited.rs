@@ -201,14 +201,16 @@ fn clusters_decide_code_of_warpgroups() {
 /// A launch begins rTasks band by band: the last one may have fewer, and clusters are in a band or between its rTasks.
 #[test]
 fn bands_decide_which_block_is_which_task() {
-    HOPPER.with_shape("m=200,n=456,k=328").holds(&[
+    HOPPER.with_shape("m=632,n=456,k=136").holds(&[
         "ahead = @stage_boxes, bands = [2, 1, 1], stages = 4",
-        "ahead = @stage_boxes, bands = [1, 3, 1], stages = 4",
-        "ahead = @stage_boxes, cluster = [2, 1, 1], stages = 4",
-        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, bands = [3, 1, 1], stages = 4",
         "ahead = @stage_boxes, cluster = [1, 2, 1], bands = [2, 1, 1], stages = 4",
-        "ahead = @stage_boxes, cluster = [1, 2, 1], bands = [1, 4, 1], stages = 4",
-        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [1, 3, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [1, 2, 1], bands = [5, 1, 1], stages = 4",
+    ]);
+    HOPPER.with_shape("m=760,n=200,k=136").holds(&[
+        "ahead = @stage_boxes, cluster = [2, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [4, 1, 1], stages = 4",
+        "ahead = @stage_boxes, cluster = [2, 1, 1], bands = [6, 1, 1], stages = 4",
     ]);
     AMPERE.holds(&["stages = 3", "stages = 3, bands = [2, 1, 1]"]);
 }

@@ -3,8 +3,8 @@
 use super::super::Kernel;
 use crate::ir::{Diagnostics, Op};
 
-/// C10. A band is 2 rTasks or more of at least as many, the kernel's rTasks are whole times all of them, and clusters are
-/// whole in a band, in what lies between its rTasks, or around.
+/// C10. A band is 2 rTasks or more of at least as many, 2 or more apart; the kernel's rTasks are whole times all of them.
+/// Clusters as far apart are whole in a band; others lie between its rTasks, or have whole bands between theirs.
 pub(super) fn kernel_c10(op: Op<'_>, diag: &mut Diagnostics) {
     if op.attr("bands").is_none() {
         return;
@@ -12,7 +12,7 @@ pub(super) fn kernel_c10(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(kernel) = Kernel::of(op) else { return };
     let Some(bands) = kernel.bands else {
         diag.error(op, "device.kernel has bands that are not [rTasks, all, distance]").help(
-            "give three numbers: 2 rTasks or more, as many or more in all, and 1 or more between the numbers of two",
+            "give three numbers: 2 rTasks or more, as many or more in all, and 2 or more between the numbers of two",
         );
         return;
     };
@@ -33,7 +33,7 @@ pub(super) fn kernel_c10(op: Op<'_>, diag: &mut Diagnostics) {
             cluster.count, cluster.apart
         );
         diag.error(op, what).help(format!(
-            "where they are as far apart, let bands be multiples of {}; else let clusters lie between the rTasks of a band, or around all",
+            "where they are as far apart, let bands be multiples of {}; else let clusters lie between the rTasks of a band, or bands between theirs",
             cluster.count
         ));
     }

@@ -87,10 +87,7 @@ fn best<'c>(
         let stages = stages(nest, &block, &ways);
         let own = move |(stages, ahead)| (Block { stages, ahead, ..block.clone() }, rule);
         let fits = stages.into_iter().map(own).filter(|(block, _)| facts.fits(block));
-        fits.map(|(block, rule)| {
-            (block.in_clusters(nest, &ways, &facts).in_bands(nest, &facts), rule)
-        })
-        .collect::<Vec<_>>()
+        fits.map(|(block, rule)| (block.in_clusters(nest, &ways, &facts), rule)).collect::<Vec<_>>()
     };
     let candidates: Vec<_> = candidates.into_iter().flat_map(ahead).collect();
     let compared = candidates.len();

@@ -74,11 +74,11 @@ impl<'c> Block<'c> {
         }
     }
 
-    /// The same in the clusters that take the least time, in none where none take less.
+    /// The same in the clusters that take the least time, in none where none take less; each in its bands.
     pub(super) fn in_clusters(self, nest: &Nest<'c>, ways: &Ways<'c>, facts: &Facts) -> Self {
         let units = ways.boxes.as_ref().and_then(|way| way.boxes()?.units).unwrap_or(1);
         if self.ahead != Some(Supply::Boxes) || units < 2 {
-            return self;
+            return self.in_bands(nest, facts);
         }
         let counts = || (1..).map(|bits| 1 << bits).take_while(|count| *count <= units);
         let axes = [M, N].into_iter().flat_map(|side| self.axes_of(side));
@@ -91,7 +91,7 @@ impl<'c> Block<'c> {
             facts.cost(nest, block, turns).cycles
         };
         // The first of those that take as long.
-        let all = std::iter::once(self.clone()).chain(others);
+        let all = std::iter::once(self.clone()).chain(others).map(|own| own.in_bands(nest, facts));
         all.min_by(|one, other| cycles(one).total_cmp(&cycles(other))).unwrap_or(self)
     }
 }

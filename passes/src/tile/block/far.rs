@@ -28,9 +28,20 @@ pub(super) fn far(machine: Machine<'_>) -> Option<f64> {
 impl Facts {
     /// Cycles until a unit has a step's bytes, of what caches the memory behind or of this.
     pub(super) fn far_cycles(&self, nest: &Nest<'_>, block: &Block<'_>) -> f64 {
+        let [cached, behind] = self.rates(nest, block);
+        cached.max(behind)
+    }
+
+    /// Whether the memory behind bounds a step, and not what caches it.
+    pub(super) fn is_bound_behind(&self, nest: &Nest<'_>, block: &Block<'_>) -> bool {
+        let [cached, behind] = self.rates(nest, block);
+        behind > cached
+    }
+
+    /// Cycles of a step's bytes at the rate of what caches the memory behind, and at that of this.
+    fn rates(&self, nest: &Nest<'_>, block: &Block<'_>) -> [f64; 2] {
         let own = |side| self.brought(nest, block, side) / block.shares(nest, side) as f64;
-        let cached = (own(M) + own(N)) / self.cached;
-        cached.max(self.first_read(nest, block) / self.far)
+        [(own(M) + own(N)) / self.cached, self.first_read(nest, block) / self.far]
     }
 
     /// Bytes of a step that a block does not share with others that are under way, nor with steps of its own: units
@@ -44,7 +55,7 @@ impl Facts {
         }
         let [fast, slow] = block.fast_slow();
         let tiles = |side: usize| block.tasks_of_side(nest, side) as f64;
-        let band = block.bands.map_or(1.0, |own| own.count as f64);
+        let band = (block.band_rows() as f64).min(tiles(slow)).min(self.units);
         let along = (self.units / band).ceil().min(tiles(fast));
         let bands = (self.units / (band * along)).ceil();
         let rows = (band * bands).min(tiles(slow));

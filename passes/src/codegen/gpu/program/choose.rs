@@ -167,6 +167,11 @@ impl<'c> Chooser<'_, 'c> {
                         format!("@{name} runs rTasks in clusters, which are those of a launch");
                     return Err(Refused::by("clusters", why));
                 }
+                if kernel.bands.is_some() {
+                    let why =
+                        format!("@{name} begins rTasks in bands, which are those of a launch");
+                    return Err(Refused::by("bands", why));
+                }
                 bodies.push(Body { kernel: name.to_owned(), launch });
                 code.push(kernel.clone());
             }

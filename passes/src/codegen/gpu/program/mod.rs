@@ -14,9 +14,9 @@
 //! has the design and its alternatives.
 
 mod choose;
-mod clusters;
 mod entry;
 pub mod table;
+mod whole_launches;
 
 use std::ops::Range;
 
@@ -26,8 +26,8 @@ use weft_dialects::ir::{Builder, Context, Diagnostics, Mapping, Op, Report, rema
 use weft_dialects::task::Program;
 
 pub use choose::{Choice, choose};
-pub use clusters::{CutCluster, whole_clusters};
 use table::Table;
+pub use whole_launches::{CutLaunch, whole_launches};
 
 use super::function::{Lowering, Role};
 use super::{Isa, Launch, lower, shared};
@@ -188,8 +188,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         Report::new(program.op.location(), error.to_string());
         Failed
     })?;
-    whole_clusters(run.module, &planned.plan).map_err(|error| {
-        Report::new(program.op.location(), error.to_string()).help(CutCluster::HELP);
+    whole_launches(run.module, &planned.plan).map_err(|error| {
+        Report::new(program.op.location(), error.to_string()).help(CutLaunch::HELP);
         Failed
     })?;
     for choice in choose(run.module, machine, isa, &program, &planned.plan, how) {

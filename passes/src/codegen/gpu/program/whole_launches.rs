@@ -11,14 +11,14 @@ use weft_runtime::plan::Plan;
 #[error(
     "a launch takes rTasks {begin} to {end} of @{kernel}, whose clusters or bands are whole every {whole} rTasks"
 )]
-pub struct CutCluster {
+pub struct CutLaunch {
     kernel: String,
     begin: u64,
     end: u64,
     whole: u64,
 }
 
-impl CutCluster {
+impl CutLaunch {
     /// What would be accepted.
     pub const HELP: &str = "let ranges of the kernel follow each other from the first rTask to the last, or leave out \
                             its schedule's `cluster` or `bands`";
@@ -28,7 +28,7 @@ impl CutCluster {
 ///
 /// # Errors
 /// The first one that does not.
-pub fn whole_clusters(module: Op<'_>, plan: &Plan) -> Result<(), CutCluster> {
+pub fn whole_launches(module: Op<'_>, plan: &Plan) -> Result<(), CutLaunch> {
     let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
     let kernels: Vec<_> = ops.into_iter().filter_map(Kernel::of).collect();
     for call in calls(plan) {
@@ -40,7 +40,7 @@ pub fn whole_clusters(module: Op<'_>, plan: &Plan) -> Result<(), CutCluster> {
         let whole = clusters.max(kernel.bands.map_or(1, Bands::whole));
         if [call.begin, call.end].iter().any(|task| !task.is_multiple_of(whole)) {
             let (begin, end) = (call.begin, call.end);
-            return Err(CutCluster { kernel: name.clone(), begin, end, whole });
+            return Err(CutLaunch { kernel: name.clone(), begin, end, whole });
         }
     }
     Ok(())
