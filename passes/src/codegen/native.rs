@@ -325,8 +325,8 @@ fn report_fatal_errors() {
 ///
 /// - `-nvptx-short-ptr`: pointers to NVIDIA's shared memory have 32 bits; addresses there take one register each, and one sum.
 /// - `-disable-lsr`: loops keep the addresses that they were written with. Code here steps them by itself, and LLVM's search
-///   for others in the large bodies of register tiles took a fifth of the time of a compilation. It is off for every
-///   machine: else code would depend on what a process has compiled before.
+///   for others is slow in the large bodies of register tiles. It is off for every machine: else code would depend on what
+///   a process has compiled before.
 const OPTIONS: [&CStr; 2] = [c"-nvptx-short-ptr", c"-disable-lsr"];
 
 extern "C" fn fatal(reason: *const c_char) {

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(tasks(8, "cluster [2, 2]"), [0, 2, 1, 3, 4, 6, 5, 7]);
         // As far apart: two clusters of a column, then those of the next one.
         assert_eq!(tasks(8, "cluster [2, 2] bands [4, 4, 2]"), [0, 2, 4, 6, 1, 3, 5, 7]);
-        // Between the rTasks of a band, and around all.
+        // Between the rTasks of a band, and with bands between theirs.
         assert_eq!(tasks(8, "cluster [2, 1] bands [2, 2, 4]"), [0, 1, 4, 5, 2, 3, 6, 7]);
         assert_eq!(tasks(8, "cluster [2, 4] bands [2, 2, 2]"), [0, 4, 2, 6, 1, 5, 3, 7]);
     }
