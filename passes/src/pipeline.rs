@@ -70,6 +70,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &tile::join_kernels::PASS,
             // After tiles: they say how many rTasks there are.
             &task::from_tile::PASS,
+            // After the conversion, for a range sees part of a buffer where a run does not; after joining:
+            // the kernels of a group's members differ by what they read, too.
+            &task::share_kernels::PASS,
         ],
         Stage::Device => &[
             // First: it reads what rTasks touch from tile programs. The text may have been edited,
@@ -111,6 +114,7 @@ pub const PASSES: &[&Pass] = &[
     &tile::connect_edges::PASS,
     &tile::join_kernels::PASS,
     &task::from_tile::PASS,
+    &task::share_kernels::PASS,
     &task::check_order::PASS,
     &device::load_machine::PASS,
     &device::expand_math::PASS,

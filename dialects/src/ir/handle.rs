@@ -90,7 +90,11 @@ impl<'c> Op<'c> {
 
     /// Returns whether this is the operation `name`.
     pub fn is(self, name: &str) -> bool {
-        self.name() == name
+        // SAFETY: see above; the bytes of a name live as long as the context.
+        let own = unsafe { mlirIdentifierStr(mlirOperationGetName(self.raw)) };
+        // SAFETY: as many bytes are there.
+        let own = unsafe { std::slice::from_raw_parts(own.data.cast::<u8>(), own.length) };
+        own == name.as_bytes()
     }
 
     /// The operands, in order.
@@ -105,7 +109,12 @@ impl<'c> Op<'c> {
 
     /// The operand at `index`.
     pub fn operand(self, index: usize) -> Val<'c> {
-        self.operands()[index]
+        // SAFETY: see above; the index is checked.
+        unsafe {
+            let count = mlirOperationGetNumOperands(self.raw);
+            assert!((index as isize) < count, "{} has {count} operands, not {index}", self.name());
+            Val::new(mlirOperationGetOperand(self.raw, index as isize))
+        }
     }
 
     /// Replaces the operand at `index`.
@@ -133,7 +142,12 @@ impl<'c> Op<'c> {
 
     /// The result at `index`.
     pub fn result(self, index: usize) -> Val<'c> {
-        self.results()[index]
+        // SAFETY: see above; the index is checked.
+        unsafe {
+            let count = mlirOperationGetNumResults(self.raw);
+            assert!((index as isize) < count, "{} has {count} results, not {index}", self.name());
+            Val::new(mlirOperationGetResult(self.raw, index as isize))
+        }
     }
 
     /// Returns the number of regions.

@@ -16,6 +16,7 @@ mod owners;
 mod plan;
 pub mod reduce;
 pub mod schedule;
+pub mod share_kernels;
 pub mod touch;
 mod uses;
 mod values;

@@ -2,7 +2,8 @@
 //!
 //! A byte belongs to the buffer through which it was last written. A write that leaves no gap
 //! takes bytes over; one with gaps takes them over where its buffer begins to be used. Whoever
-//! goes on with a buffer of which another has taken bytes would find those.
+//! goes on with a buffer of which another has taken bytes would find those; what is left between
+//! rows since before, a read of the rows does not see.
 //!
 //! ```text
 //! write %b, write %c (at the same place), read %b             refused
@@ -54,8 +55,10 @@ impl Owners {
         cut(space, end);
         let (write, dense) = (access.region.write, access.region.dense);
         let mut pieces = space.range(begin..end);
+        // Between the rows of a box nobody may have written, since another buffer had the bytes.
+        let all_read = !write && dense;
         let lost =
-            |piece: &OwnedBytes| piece.owner != access.storage && (!write || piece.since > first);
+            |piece: &OwnedBytes| piece.owner != access.storage && (all_read || piece.since > first);
         let taken = pieces.find(|(_, piece)| !(write && dense) && lost(piece));
         if let Some((_, piece)) = taken {
             return Some(piece.by);

@@ -2,8 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use petgraph::algo::tarjan_scc;
-use petgraph::graphmap::DiGraphMap;
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Val, attr};
@@ -33,6 +31,8 @@ pub(super) struct Order<'c> {
     /// With places that are empty where several became one.
     runs: Vec<Option<Op<'c>>>,
     at: HashMap<Op<'c>, usize>,
+    /// How many runs a way to each goes through at most; nothing once runs were joined.
+    depths: HashMap<Op<'c>, u32>,
 }
 
 impl<'c> Order<'c> {
@@ -40,7 +40,13 @@ impl<'c> Order<'c> {
         let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
         let runs: Vec<_> = ops.into_iter().filter(|op| op.is("tile.run")).collect();
         let at = runs.iter().enumerate().map(|(at, run)| (*run, at)).collect();
-        Self { runs: runs.into_iter().map(Some).collect(), at }
+        let mut depths: HashMap<Op<'c>, u32> = HashMap::new();
+        for run in &runs {
+            let makers = run.operands().into_iter().filter_map(source);
+            let deepest = makers.filter_map(|maker| depths.get(&maker)).max();
+            depths.insert(*run, deepest.map_or(0, |depth| depth + 1));
+        }
+        Self { runs: runs.into_iter().map(Some).collect(), at, depths }
     }
 
     /// All of them.
@@ -55,6 +61,7 @@ impl<'c> Order<'c> {
 
     /// One run stands for several, before whose last it stands; behind it those that come late.
     pub fn joined(&mut self, members: &[Op<'c>], new: Op<'c>, late: &HashSet<Op<'c>>) {
+        self.depths.clear();
         let places = self.at[&members[0]]..=self.at[&members[members.len() - 1]];
         let others = self.runs[places.clone()].iter().copied().flatten();
         let (behind, before): (Vec<_>, Vec<_>) =
@@ -73,11 +80,6 @@ impl<'c> Order<'c> {
         self.sort(&mut found);
         found.dedup();
         found
-    }
-
-    /// Runs from one to another, both included.
-    fn between(&self, first: Op<'c>, last: Op<'c>) -> impl Iterator<Item = Op<'c>> {
-        self.runs[self.at[&first]..=self.at[&last]].iter().copied().flatten()
     }
 }
 
@@ -218,31 +220,54 @@ impl<'c> Group<'c> {
         Err(Failed)
     }
 
-    /// Returns whether no run outside reads from one member and is read by another.
-    pub fn stands(&self, order: &Order<'c>) -> bool {
-        self.outside(order).is_none()
-    }
-
-    /// The first run outside that reads from one member and is read by another, perhaps by way of
+    /// Returns whether no run outside reads from one member and is read by another, perhaps by way of
     /// others: were the members one node, it would lie on a circle with that.
-    fn outside(&self, order: &Order<'c>) -> Option<Op<'c>> {
-        const MEMBERS: usize = 0;
-        let between = order.between(self.runs[0], self.runs[self.runs.len() - 1]);
-        let others: Vec<_> = between.filter(|run| !self.runs.contains(run)).collect();
-        let members = self.runs.iter().map(|run| (*run, MEMBERS));
-        let nodes: HashMap<Op<'c>, usize> =
-            others.iter().enumerate().map(|(at, run)| (*run, at + 1)).chain(members).collect();
-        let mut graph: DiGraphMap<usize, ()> = DiGraphMap::new();
-        for run in others.iter().chain(&self.runs) {
-            let reader = nodes[run];
-            for maker in run.operands().into_iter().filter_map(source) {
-                let maker = nodes.get(&maker).filter(|&&maker| maker != reader);
-                maker.map(|&maker| graph.add_edge(maker, reader, ()));
+    pub fn stands(&self, order: &Order<'c>) -> bool {
+        let first = order.at[&self.runs[0]];
+        let shallowest = self.runs.iter().filter_map(|run| order.depths.get(run)).min();
+        // Ways from a member get deeper with each run, and those of a long program are many.
+        let may_come_from_one = |run: &Op<'c>| {
+            order.at.get(run).is_some_and(|at| *at > first)
+                && order.depths.get(run).zip(shallowest).is_none_or(|(own, least)| own > least)
+        };
+        let makers = |run: &Op<'c>| run.operands().into_iter().filter_map(source);
+        let outside = |run: &Op<'c>| !self.runs.contains(run) && may_come_from_one(run);
+        let mut waiting: Vec<Op<'c>> = self.runs.iter().flat_map(makers).filter(outside).collect();
+        let mut seen: HashSet<Op<'c>> = waiting.iter().copied().collect();
+        while let Some(run) = waiting.pop() {
+            for maker in makers(&run) {
+                if self.runs.contains(&maker) {
+                    return false;
+                }
+                if may_come_from_one(&maker) && seen.insert(maker) {
+                    waiting.push(maker);
+                }
             }
         }
-        let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() > 1);
-        let between = circles.flatten().filter(|&node| node != MEMBERS).min()?;
-        Some(others[between - 1])
+        true
+    }
+
+    /// The first run outside that keeps the members apart, if one does ([`Group::stands`]).
+    fn outside(&self, order: &Order<'c>) -> Option<Op<'c>> {
+        if self.stands(order) {
+            return None;
+        }
+        let last = order.at[self.runs.last()?];
+        let mut behind: HashSet<Op<'c>> = HashSet::new();
+        let mut waiting = self.runs.clone();
+        while let Some(run) = waiting.pop() {
+            let readers = run.results().into_iter().flat_map(seen);
+            let inside = |run: &Op<'c>| order.at[run] < last && !self.runs.contains(run);
+            waiting.extend(readers.filter(inside).filter(|run| behind.insert(*run)));
+        }
+        let mut between: HashSet<Op<'c>> = HashSet::new();
+        let mut waiting = self.runs.clone();
+        while let Some(run) = waiting.pop() {
+            let makers = run.operands().into_iter().filter_map(source);
+            let makers = makers.filter(|maker| behind.contains(maker));
+            waiting.extend(makers.filter(|maker| between.insert(*maker)));
+        }
+        between.into_iter().min_by_key(|run| order.at[run])
     }
 }
 
