@@ -33,7 +33,8 @@ impl Nest<'_> {
     /// runs inside one.
     ///
     /// A dimension that was the whole axis becomes two, which is another view of the same
-    /// elements. Returns what the old axes are in terms of the new ones.
+    /// elements, and so does one of an output in which the axis begins with a panel. Returns what the old axes
+    /// are in terms of the new ones.
     pub fn split(&mut self, axis: usize, panel: u64) -> Vec<Linear> {
         let old = self.axes.len();
         let Loop { extent: whole, kind } = self.axes[axis];
@@ -44,11 +45,22 @@ impl Nest<'_> {
             index.coefficients[axis] = factor * panel as i64;
             index.coefficients.push(factor);
         };
-        for access in self.accesses_mut() {
+        let outputs = self.outputs.len();
+        let mut accesses = self.accesses_mut();
+        let reads = accesses.len() - outputs;
+        for (number, access) in accesses.iter_mut().enumerate() {
             for dim in (0..access.index.len()).rev() {
-                if access.index[dim].as_axis() == Some(axis) && access.shape[dim] == whole {
+                let (index, shape) = (&access.index[dim], access.shape[dim]);
+                let is_whole = index.as_axis() == Some(axis) && shape == whole;
+                // Starts and epilogues may read nothing: the axes' extents follow from the output alone.
+                let begins_with_panels = number >= reads
+                    && index.as_moved_axis() == Some(axis)
+                    && shape.is_multiple_of(panel)
+                    && u64::try_from(index.constant).is_ok_and(|at| at.is_multiple_of(panel));
+                if is_whole || begins_with_panels {
                     access.shape[dim] /= panel;
                     access.shape.insert(dim + 1, panel);
+                    access.index[dim].constant /= panel as i64;
                     access.index[dim].coefficients.push(0);
                     access.index.insert(dim + 1, Linear::axis(old + 1, old));
                 } else {

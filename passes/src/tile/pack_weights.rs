@@ -74,6 +74,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let extent = nest.axes[axis].extent;
         let panel = layout::panel(extent, mapped.lanes)
             .filter(|&panel| !nest.reduces(axis) && panel < extent);
+        if panel.is_some_and(|panel| !takes_panels(&nest, axis, panel)) {
+            continue;
+        }
         run.count("packed", packed.iter().filter(|packed| **packed).count() as u64);
         let packing = Packing { axis, panel, packed: &packed };
         pack(run.context, run.module, kernel, nest, &packing);
@@ -89,6 +92,17 @@ struct Packing<'p> {
     panel: Option<u64>,
     /// Whether each input is packed.
     packed: &'p [bool],
+}
+
+/// Returns whether each output has the panels of an axis as dimensions of its own: a body that reads
+/// nothing takes the extents of axes from there.
+fn takes_panels(nest: &Nest<'_>, axis: usize, panel: u64) -> bool {
+    let mut cut = nest.clone();
+    cut.split(axis, panel);
+    let plain = |index: &Linear| index.as_moved_axis().is_some() || index.is_constant();
+    let before = nest.outputs.iter().flat_map(|output| &output.index);
+    // What was not plain before has its extents from elsewhere.
+    !before.clone().all(plain) || cut.outputs.iter().flat_map(|output| &output.index).all(plain)
 }
 
 /// Kernels whose tiles are not chosen yet.
