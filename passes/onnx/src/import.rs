@@ -56,9 +56,11 @@ pub fn import_model<'c>(
 
 /// Name and first version of every supported operator, sorted.
 pub fn operators() -> Vec<(&'static str, i64)> {
-    let mut all: Vec<_> = ops::all().map(|operator| (operator.name, operator.since)).collect();
-    all.push(("Constant", ops::OPSET_MIN));
+    let mut all: Vec<_> =
+        ops::every_form().map(|operator| (operator.name, operator.since)).collect();
+    all.push(("Constant", 1));
     all.sort_unstable();
+    all.dedup_by_key(|(name, _)| *name);
     all
 }
 
@@ -265,30 +267,25 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
         .help(format!("{} to {}", ops::OPSET_MIN, ops::OPSET_MAX))
         .unsupported());
     }
-    let Some(operator) = ops::find(proto.op_type()).filter(|_| standard) else {
+    let name = proto.op_type();
+    let first = ops::forms(name).map(|operator| operator.since).min().filter(|_| standard);
+    let Some(first) = first else {
         return Err(Report::new(format!("{} is not supported", describe(proto)))
             .note(match standard {
-                true => format!("operator {:?}, version {}", proto.op_type(), model.opset),
-                false => format!("operator {:?} of domain {:?}", proto.op_type(), proto.domain()),
+                true => format!("operator {name:?}, version {}", model.opset),
+                false => format!("operator {name:?} of domain {:?}", proto.domain()),
             })
-            .help(alike(proto.op_type()))
+            .help(alike(name))
             .unsupported());
     };
-    if model.opset < operator.since {
-        return Err(Report::new(format!(
-            "{} is not supported in version {}",
-            describe(proto),
-            model.opset
-        ))
-        .help(format!(
-            "{} since version {}, up to {}",
-            operator.name,
-            operator.since,
-            ops::OPSET_MAX
-        ))
-        .unsupported());
-    }
-    Ok(operator)
+    ops::find(name, model.opset).ok_or_else(|| {
+        Report::new(format!("{} is not supported in version {}", describe(proto), model.opset))
+            .help(match ops::end(name) {
+                Some(last) => format!("{name} from version {first} to {last}"),
+                None => format!("{name} since version {first}, up to {}", ops::OPSET_MAX),
+            })
+            .unsupported()
+    })
 }
 
 /// The supported operators whose names are most like `name`.

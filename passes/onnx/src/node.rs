@@ -28,6 +28,19 @@ pub struct Operand {
 }
 
 impl Operand {
+    /// Elements that are known and no value of the model: they may be read, and be no argument of a
+    /// payload.
+    pub fn constant(elements: Elements) -> Self {
+        let ty = elements.ty().clone();
+        Self { id: ValueId(usize::MAX), ty, known: Some(elements), fixed: true }
+    }
+
+    /// The same elements in another shape.
+    pub fn seen_as(&self, ty: TensorType) -> Self {
+        let known = self.known.as_ref().map(|known| known.reshaped(ty.clone()));
+        Self { ty, known, ..self.clone() }
+    }
+
     /// The extents.
     pub fn dims(&self) -> &[i64] {
         self.ty.dims()
@@ -149,6 +162,24 @@ impl<'m> Node<'m> {
         Ok(node)
     }
 
+    /// This node as a newer form of its operator, with these inputs.
+    pub fn renewed(
+        &self,
+        operator: &'static Operator,
+        mut inputs: Vec<Option<Operand>>,
+    ) -> Node<'m> {
+        while inputs.last().is_some_and(Option::is_none) {
+            inputs.pop();
+        }
+        let (opset, model, proto) = (self.opset, self.model, self.proto);
+        Node { opset, model, proto, operator, inputs }
+    }
+
+    /// The inputs, without absent ones at the end.
+    pub fn inputs(&self) -> &[Option<Operand>] {
+        &self.inputs
+    }
+
     /// The operator's name.
     pub fn op(&self) -> &'static str {
         self.operator.name
@@ -227,7 +258,10 @@ impl<'m> Node<'m> {
         let operand = self.input(at, name)?;
         operand.known.as_ref().ok_or_else(|| {
             self.invalid_report(format!("reads {name:?} from a tensor that is only known at run time"))
-                .note(format!("{:?} is {}", self.proto.input[at], operand.ty))
+                .note(match self.proto.input.get(at) {
+                    Some(value) => format!("{value:?} is {}", operand.ty),
+                    None => format!("it is {}", operand.ty),
+                })
                 .help("it decides shapes, so it needs to be known at compile time: a constant, an initializer, or calculated from shapes")
                 .unsupported()
         })

@@ -19,6 +19,7 @@ mod linear;
 mod loss;
 mod movement;
 mod normalize;
+mod older;
 mod pad;
 mod pool;
 mod quantize;
@@ -39,8 +40,8 @@ mod window;
 use crate::error::Result;
 use crate::node::{Node, Plan};
 
-/// The oldest version of the standard operators that is understood.
-pub const OPSET_MIN: i64 = 13;
+/// The oldest version of the standard operators of which most are understood.
+pub const OPSET_MIN: i64 = 7;
 
 /// The newest version of the standard operators that is understood.
 pub const OPSET_MAX: i64 = 27;
@@ -62,12 +63,34 @@ pub struct Operator {
     pub plan: fn(&Node<'_>) -> Result<Plan>,
 }
 
-/// The operator of that name.
-pub fn find(name: &str) -> Option<&'static Operator> {
+/// The operator of that name as a version of the standard has it.
+pub fn find(name: &str, opset: i64) -> Option<&'static Operator> {
+    let ended = end(name).is_some_and(|last| opset > last);
+    let forms = forms(name).filter(|operator| !ended && operator.since <= opset);
+    forms.max_by_key(|operator| operator.since)
+}
+
+/// The forms of an operator through all versions.
+pub fn forms(name: &str) -> impl Iterator<Item = &'static Operator> {
+    every_form().filter(move |operator| operator.name == name)
+}
+
+/// Every operator in every form.
+pub fn every_form() -> impl Iterator<Item = &'static Operator> {
+    all().chain(older::OPERATORS)
+}
+
+/// The last version of an operator that there is no more.
+pub fn end(name: &str) -> Option<i64> {
+    older::ENDS.iter().find(|(ended, _)| *ended == name).map(|(_, last)| *last)
+}
+
+/// The newest form of an operator.
+fn newest(name: &str) -> Option<&'static Operator> {
     all().find(|operator| operator.name == name)
 }
 
-/// Every operator, by topic.
+/// Every operator in its newest form, by topic.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     [
         attention::OPERATORS,

@@ -26,12 +26,17 @@ fn operand<'n>(node: &'n Node<'_>) -> Result<(&'n Operand, usize)> {
 
 fn softmax(node: &Node<'_>, logarithm: bool) -> Result<Plan> {
     let (x, axis) = operand(node)?;
-    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+    Ok(softmax_along(x, axis, logarithm))
+}
+
+/// The softmax along an axis, or its logarithm.
+pub fn softmax_along(x: &Operand, axis: usize, logarithm: bool) -> Plan {
+    Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
         vec![match logarithm {
             true => log_shares(b, &args[0], axis, args[0].element()),
             false => shares(b, &args[0], axis, args[0].element(), Nothing::Nan),
         }]
-    }))
+    })
 }
 
 /// What the elements of a row are given of which none counts: all are `-inf`.
@@ -113,7 +118,12 @@ fn greatest<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axis: usize, start: Scala
 
 fn hardmax(node: &Node<'_>) -> Result<Plan> {
     let (x, axis) = operand(node)?;
-    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+    Ok(hardmax_along(x, axis))
+}
+
+/// 1 where the greatest element along an axis is, the first of several, and 0 elsewhere.
+pub fn hardmax_along(x: &Operand, axis: usize) -> Plan {
+    Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
         let x = &args[0];
         let place = arg_along(b, x, axis, true, false);
         let inputs = [(&place, kept_access(x.dims().len(), &[axis]))];
@@ -123,7 +133,7 @@ fn hardmax(node: &Node<'_>) -> Result<Plan> {
             let hit = calc.eq(here, place[0]);
             calc.cast(hit, computed(x.element()))
         })]
-    }))
+    })
 }
 
 fn lp_normalization(node: &Node<'_>) -> Result<Plan> {

@@ -128,13 +128,16 @@ fn attributes(names: &'static [&'static str]) -> impl Strategy<Value = Vec<Attri
 
 /// A model of one node of some operator, with operands that often fit.
 fn model() -> impl Strategy<Value = ModelProto> {
-    let operators: Vec<_> = super::all().collect();
+    let operators: Vec<_> = super::every_form().collect();
     let shape = prop_oneof![dims(), prop::collection::vec(1i64..7, 3..5)];
     let ty = prop::sample::select(TYPES);
     (prop::sample::select(operators), ty, shape).prop_flat_map(|(operator, ty, shape)| {
         let (least, most) = operator.inputs;
         let inputs = prop::collection::vec(input(ty, shape), least..=most.min(8));
-        let opset = prop::sample::select(vec![13i64, 17, 18, 20, 27]);
+        let opset = prop::sample::select(match super::newest(operator.name) {
+            Some(newest) if newest.since == operator.since => vec![13i64, 17, 18, 20, 27],
+            _ => vec![operator.since],
+        });
         (inputs, 1..=operator.outputs.min(4), attributes(operator.attributes), opset).prop_map(
             move |(inputs, outputs, attribute, opset)| {
                 one_node(operator.name, inputs, outputs, attribute, opset.max(operator.since))

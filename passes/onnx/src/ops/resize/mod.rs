@@ -105,7 +105,8 @@ fn mode(node: &Node<'_>) -> Result<Mode> {
     let nearest = word(
         node,
         "nearest_mode",
-        "round_prefer_floor",
+        // Before 11 there was one way.
+        if node.opset < 11 { "floor" } else { "round_prefer_floor" },
         &[
             ("round_prefer_floor", Nearest::PreferFloor),
             ("round_prefer_ceil", Nearest::PreferCeil),
@@ -122,7 +123,7 @@ fn coordinates(node: &Node<'_>) -> Result<Coordinates> {
     word(
         node,
         "coordinate_transformation_mode",
-        "half_pixel",
+        if node.opset < 11 { "asymmetric" } else { "half_pixel" },
         &[
             ("half_pixel", Coordinates::HalfPixel),
             ("half_pixel_symmetric", Coordinates::HalfPixelSymmetric),

@@ -1,0 +1,247 @@
+//! Operators as older versions of the standard have them: what was an attribute is an input since,
+//! shapes that did not broadcast do, and some were named otherwise.
+//!
+//! ```text
+//! Unsqueeze(x) { axes = [0] }                       before 13   ->   Unsqueeze(x, [0])
+//! Add(x, bias) { broadcast = 1, axis = 1 }          before 7    ->   Add(x, bias seen as [c, 1, 1])
+//! Upsample(x, scales)                               before 10   ->   Resize(x, none, scales)
+//! ```
+
+use super::softmax::{hardmax_along, softmax_along};
+use super::{Operator, newest, op};
+use crate::elements::{Elements, Scalar};
+use crate::error::Result;
+use crate::node::{Node, Operand, Plan};
+use crate::types::ElementType;
+
+const POOL: &[&str] = &["auto_pad", "kernel_shape", "pads", "strides"];
+const BROADCAST: &[&str] = &["axis", "broadcast"];
+
+/// Older forms; each means the same until the next one of its name.
+pub const OPERATORS: &[Operator] = &[
+    op("Add", 6, 2, BROADCAST, aligned),
+    op("And", 1, 2, BROADCAST, aligned),
+    op("AveragePool", 1, 1, POOL, renewed),
+    op("BatchNormalization", 6, 5, &["epsilon", "is_test", "momentum", "spatial"], |node| {
+        expect_inference(node)?;
+        batch_normalization(node)
+    })
+    .up_to(5),
+    op("BatchNormalization", 7, 5, &["epsilon", "momentum", "spatial"], batch_normalization)
+        .up_to(5),
+    op("Clip", 6, 1, &["max", "min"], clip),
+    op("Div", 6, 2, BROADCAST, aligned),
+    op("Dropout", 6, 1, &["is_test", "ratio"], |node| {
+        expect_inference(node)?;
+        dropout(node)
+    })
+    .up_to(2),
+    op("Dropout", 7, 1, &["ratio"], dropout).up_to(2),
+    op("Equal", 1, 2, BROADCAST, aligned),
+    op("Gemm", 6, 3, &["alpha", "beta", "broadcast", "transA", "transB"], renewed),
+    op("Greater", 1, 2, BROADCAST, aligned),
+    op("Hardmax", 1, 1, &["axis"], |node| flattened(node, hardmax_along)),
+    op("Less", 1, 2, BROADCAST, aligned),
+    op("LogSoftmax", 1, 1, &["axis"], |node| {
+        flattened(node, |x, axis| softmax_along(x, axis, true))
+    }),
+    op("Max", 6, 1, &[], renewed).variadic(),
+    op("MaxPool", 1, 1, POOL, renewed),
+    op("Mean", 6, 1, &[], renewed).variadic(),
+    op("Min", 6, 1, &[], renewed).variadic(),
+    op("Mul", 6, 2, BROADCAST, aligned),
+    op("Or", 1, 2, BROADCAST, aligned),
+    op("PRelu", 6, 2, &[], p_relu),
+    op("Pad", 2, 1, &["mode", "pads", "value"], pad),
+    op("Pow", 1, 2, BROADCAST, aligned),
+    op("Resize", 10, 2, &["mode"], |node| {
+        let scales = Some(node.input(1, "scales")?.clone());
+        resized(node, scales)
+    }),
+    op("Slice", 1, 1, &["axes", "ends", "starts"], |node| {
+        let [starts, ends] = ["starts", "ends"].map(|name| node.ints(name));
+        let (Some(starts), Some(ends)) = (starts?, ends?) else {
+            return Err(node.invalid("lacks its attributes starts and ends"));
+        };
+        let axes = node.ints("axes")?.map(constants);
+        renew(node, &[Some(constants(starts)), Some(constants(ends)), axes])
+    }),
+    op("Softmax", 1, 1, &["axis"], |node| flattened(node, |x, axis| softmax_along(x, axis, false))),
+    op("Split", 2, 1, &["axis", "split"], |node| {
+        renew(node, &[node.ints("split")?.map(constants)])
+    })
+    .up_to(usize::MAX),
+    op("Squeeze", 1, 1, &["axes"], |node| renew(node, &[node.ints("axes")?.map(constants)])),
+    op("Sub", 6, 2, BROADCAST, aligned),
+    op("Sum", 6, 1, &[], renewed).variadic(),
+    op("TopK", 1, 1, &["axis", "k"], |node| {
+        let Some(k) = node.int("k")? else { return Err(node.invalid("lacks its attribute k")) };
+        renew(node, &[Some(constants(&[k]))])
+    })
+    .up_to(2),
+    op("TopK", 10, 2, &["axis"], renewed).up_to(2),
+    op("Unsqueeze", 1, 1, &["axes"], |node| renew(node, &[node.ints("axes")?.map(constants)])),
+    op("Upsample", 7, 1, &["mode", "scales"], |node| {
+        let scales: Vec<_> =
+            node.floats("scales")?.iter().map(|&scale| Scalar::Float(scale.into())).collect();
+        let ty = node.ty(ElementType::F32, vec![scales.len() as i64])?;
+        resized(node, Some(Operand::constant(Elements::from_scalars(ty, scales))))
+    }),
+    op("Upsample", 9, 2, &["mode"], |node| {
+        let scales = Some(node.input(1, "scales")?.clone());
+        resized(node, scales)
+    }),
+    op("Xor", 1, 2, BROADCAST, aligned),
+];
+
+/// The last version of operators that there are no more.
+pub const ENDS: &[(&str, i64)] = &[("Upsample", 9)];
+
+fn constants(ints: &[i64]) -> Operand {
+    Operand::constant(Elements::from_ints(ints))
+}
+
+/// Plans the newest form of a node's operator.
+fn renewed(node: &Node<'_>) -> Result<Plan> {
+    renew(node, &[])
+}
+
+/// The same with inputs behind its own.
+fn renew(node: &Node<'_>, more: &[Option<Operand>]) -> Result<Plan> {
+    let inputs = node.inputs().iter().chain(more).cloned().collect();
+    plan_as(node, node.op(), inputs)
+}
+
+fn plan_as(node: &Node<'_>, name: &str, inputs: Vec<Option<Operand>>) -> Result<Plan> {
+    let operator = newest(name).expect("older forms have a newest one");
+    (operator.plan)(&node.renewed(operator, inputs))
+}
+
+fn resized(node: &Node<'_>, scales: Option<Operand>) -> Result<Plan> {
+    plan_as(node, "Resize", vec![node.inputs()[0].clone(), None, scales])
+}
+
+/// Refuses a node that is to be trained.
+fn expect_inference(node: &Node<'_>) -> Result<()> {
+    match node.flag("is_test", false)? {
+        true => Ok(()),
+        false => Err(node.report("trains").help("is_test 1").unsupported()),
+    }
+}
+
+fn batch_normalization(node: &Node<'_>) -> Result<Plan> {
+    if !node.flag("spatial", true)? {
+        return Err(node.report("normalises every element").help("spatial 1").unsupported());
+    }
+    if node.outputs() > 1 {
+        return Err(node.report("trains").help("one output").unsupported());
+    }
+    renewed(node)
+}
+
+/// Returns the operand; the mask that says what was kept has its type before 10.
+fn dropout(node: &Node<'_>) -> Result<Plan> {
+    let x = node.typed(0, "data", ElementType::FLOATS)?;
+    if node.outputs() < 2 || node.opset >= 10 {
+        return plan_as(node, "Dropout", vec![Some(x.clone())]);
+    }
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone(), x.ty.clone()], |b, args| {
+        let kept = b.fill(args[0].element(), args[0].dims(), Scalar::Int(1));
+        vec![args[0].clone(), kept]
+    }))
+}
+
+fn clip(node: &Node<'_>) -> Result<Plan> {
+    let element = node.typed(0, "input", ElementType::FLOATS)?.element();
+    let bound = |name: &str, none: f32| -> Result<Option<Operand>> {
+        let bound = node.float(name, none)?;
+        let given = bound != f64::from(none);
+        Ok(given.then(|| Operand::constant(Elements::scalar(element, Scalar::Float(bound)))))
+    };
+    renew(node, &[bound("min", f32::MIN)?, bound("max", f32::MAX)?])
+}
+
+fn pad(node: &Node<'_>) -> Result<Plan> {
+    let element = node.input(0, "data")?.element();
+    let Some(pads) = node.ints("pads")? else {
+        return Err(node.invalid("lacks its attribute pads"));
+    };
+    let value = Elements::scalar(element, Scalar::Float(node.float("value", 0.0)?));
+    renew(node, &[Some(constants(pads)), Some(Operand::constant(value))])
+}
+
+/// An operator along an axis, as it was before 13: along that axis and all behind it.
+fn flattened(node: &Node<'_>, plan: fn(&Operand, usize) -> Plan) -> Result<Plan> {
+    let x = node.typed(0, "input", ElementType::FLOATS)?;
+    let axis = node.int("axis")?.unwrap_or(1);
+    let axis = if axis == x.rank() as i64 { x.rank() } else { node.axis(axis, x.rank())? };
+    if axis + 1 == x.rank() {
+        return Ok(plan(x, axis));
+    }
+    let (rows, columns) = x.dims().split_at(axis);
+    let flat = vec![rows.iter().product(), columns.iter().product()];
+    let seen = x.seen_as(node.ty(x.element(), flat.clone())?);
+    let inner = plan(&seen, 1).payload;
+    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+        let rows = b.reshape(&args[0], &flat);
+        let made = inner(b, &[rows]);
+        vec![b.reshape(&made[0], args[0].dims())]
+    }))
+}
+
+/// An operator on two operands, as it was before 7: of one shape, or the second one's are
+/// dimensions of the first from `axis` on.
+fn aligned(node: &Node<'_>) -> Result<Plan> {
+    let (a, b) = (node.input(0, "A")?, node.input(1, "B")?);
+    let broadcasts = node.flag("broadcast", false)?;
+    if !broadcasts && a.dims() != b.dims() {
+        return Err(node
+            .report(format!("combines {} and {}", a.ty, b.ty))
+            .help("operands of one shape, or broadcast 1")
+            .invalid());
+    }
+    let axis = match node.int("axis")?.filter(|_| broadcasts) {
+        Some(axis) => node.axis(axis, a.rank().max(1))?,
+        None => a.rank().saturating_sub(b.rank()),
+    };
+    with_second_from(node, axis)
+}
+
+/// The slope of a channel: of one dimension, which is the second of the operand.
+fn p_relu(node: &Node<'_>) -> Result<Plan> {
+    let (x, slope) = (node.input(0, "X")?, node.input(1, "slope")?);
+    match slope.rank() == 1 && slope.ty.elements() > 1 && x.rank() > 1 {
+        true => with_second_from(node, 1),
+        false => renewed(node),
+    }
+}
+
+/// Plans the newest form with the second operand's dimensions as those of the first from `axis` on.
+fn with_second_from(node: &Node<'_>, axis: usize) -> Result<Plan> {
+    let (a, b) = (node.input(0, "A")?, node.input(1, "B")?);
+    let Some(behind) = a.rank().checked_sub(axis + b.rank()) else {
+        return Err(node
+            .report(format!("combines {} with {} from axis {axis} on", a.ty, b.ty))
+            .help("no more dimensions than the first has from there on")
+            .invalid());
+    };
+    if behind == 0 {
+        return renewed(node);
+    }
+    let dims = [b.dims(), &vec![1; behind]].concat();
+    let seen = b.seen_as(node.ty(b.element(), dims.clone())?);
+    let inputs = vec![Some(a.clone()), Some(seen)];
+    let mut plan = plan_as(node, node.op(), inputs)?;
+    // A number may be part of the payload, and no operand.
+    if let Some(place) = plan.operands.iter().position(|operand| operand.id == b.id) {
+        plan.operands[place] = b.clone();
+        plan.fold = None;
+        let inner = plan.payload;
+        plan.payload = Box::new(move |build, args| {
+            let mut seen = args.to_vec();
+            seen[place] = build.reshape(&args[place], &dims);
+            inner(build, &seen)
+        });
+    }
+    Ok(plan)
+}
