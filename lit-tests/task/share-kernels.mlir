@@ -3,6 +3,7 @@
 // RUN: weft-opt %t/rows.mlir --device-load-machine=file=%S/../Inputs/two-cores.mlir --task-share-kernels --task-check-order | FileCheck %s --check-prefix=ROWS
 // RUN: weft-opt %t/alone.mlir --device-load-machine=file=%S/../Inputs/two-cores.mlir --task-share-kernels | FileCheck %s --check-prefix=ALONE
 // RUN: weft compile %t/steps.mlir --device x86-avx2 --emit task -o - | FileCheck %s --check-prefix=STEPS
+// RUN: weft compile %t/steps.mlir --device x86-avx2 --emit llvm -o - | FileCheck %s --check-prefix=LEFT
 // RUN: weft run %t/zeros.mlir --outputs %t/zeros.npz
 // RUN: weft run %t/steps.mlir --expect %t/zeros.npz | FileCheck %s --check-prefix=RIGHT
 
@@ -246,6 +247,8 @@ func.func @zeros() -> tensor<4x16xf32> {
 // Steps that read a row each, less the same steps on rows of 17 elements, which do not begin where buffers do.
 // STEPS-COUNT-2: task.range "steps" @[[STEP:func_[0-9_]+]][0 to 1] on {{.+}} at [{{.*}}, 16
 //     RIGHT: result0
+// From row 2 on there are 128 bytes behind the tensor of rows.
+//      LEFT: define {{.+}} dereferenceable(64) %2, {{.+}} dereferenceable(128) %3, {{.+}} dereferenceable(64) %4)
 func.func @steps(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32

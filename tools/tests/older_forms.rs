@@ -94,8 +94,8 @@ fn model(
         }
         node.input.push(name);
     }
-    // The first is all that is looked at.
-    graph.output = vec![port("y0", None)];
+    // The last is all that is looked at.
+    graph.output = vec![port(&format!("y{}", outputs - 1), None)];
     graph.node.push(node);
     let opset = OperatorSetIdProto { version: Some(version), ..Default::default() };
     let (opset_import, graph) = (vec![opset], Some(graph));
@@ -103,7 +103,7 @@ fn model(
     (model.encode_to_vec(), given)
 }
 
-/// What the first output is, or why there is none.
+/// What the last output is, or why there is none.
 fn result(
     operator: &str,
     version: i64,
@@ -151,6 +151,8 @@ fn attributes_that_became_inputs() {
     check("Squeeze", 9, &[], &[Given(&[1, 6, 1], SIX)], SIX);
     let second = [int("axis", 1), ints("split", &[1])];
     check("Split", 9, &second, &[Given(&[6, 1], SIX)], SIX);
+    let parts = result("Split", 2, &[int("axis", 1)], std::slice::from_ref(&row), 3);
+    assert_eq!(parts.expect("three parts"), [2.0, 5.0]);
     let bounds = [float("min", 1.5), float("max", 4.0)];
     check("Clip", 9, &bounds, std::slice::from_ref(&row), &[1.5, 1.5, 2.0, 3.0, 4.0, 4.0]);
     check("Clip", 6, &[float("max", 2.0)], &[Given(&[3], &[-9.0, 2.0, 3.0])], &[-9.0, 2.0, 2.0]);
@@ -210,6 +212,9 @@ fn operands_aligned_at_an_axis() {
         &[Given(&[3], &[1.0, 2.0, 3.0]), Numbers(&[1.0, 1.0, 1.0])],
         &[0.0, 1.0, 2.0],
     );
+    let one = [Given(&[2, 3], SIX), Given(&[1, 1], &[10.0])];
+    check("Div", 6, &channel, &one, &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]);
+    check("Pow", 6, &[], &[Given(&[2], &[2.0, 3.0]), Given(&[2], &[3.0, 2.0])], &[8.0, 9.0]);
     let signs = Given(&[1, 3, 2], &[-1.0, 1.0, -1.0, 1.0, -1.0, 1.0]);
     check(
         "PRelu",
@@ -225,9 +230,13 @@ fn nothing_is_trained() {
     let row = || Given(&[2, 3], SIX);
     check("Dropout", 9, &[float("ratio", 0.5)], &[row()], SIX);
     check("Dropout", 6, &[int("is_test", 1)], &[row()], SIX);
-    let channel = |number: f32| Numbers(Box::leak(Box::new([number; 3])));
-    let inputs = [row(), channel(2.0), channel(1.0), channel(1.0), channel(4.0)];
-    let normal = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    // Before 10 the mask has the type of what it is of.
+    let mask = result("Dropout", 9, &[], &[row()], 2);
+    assert_eq!(mask.expect("a mask"), [1.0; 6]);
+    // 6 (x - 1) / 2 + 10, channel by channel.
+    let (scale, bias, mean, variance) = ([6.0; 3], [10.0, 20.0, 30.0], [1.0; 3], [4.0; 3]);
+    let inputs = [row(), Numbers(&scale), Numbers(&bias), Numbers(&mean), Numbers(&variance)];
+    let normal = [7.0, 20.0, 33.0, 16.0, 29.0, 42.0];
     for (version, attributes) in [(7, vec![]), (6, vec![int("is_test", 1)])] {
         let attributes = [attributes, vec![float("epsilon", 0.0)]].concat();
         check("BatchNormalization", version, &attributes, &inputs, &normal);
@@ -253,6 +262,10 @@ fn images_that_grow() {
     check("Upsample", 9, &[], &[x(), Numbers(&twice)], &nearest);
     check("Upsample", 9, &[text("mode", "linear")], &[x(), Numbers(&twice)], &linear);
     check("Resize", 10, &[text("mode", "linear")], &[x(), Numbers(&twice)], &linear);
+    // The standard's own case of an image that shrinks (version 10).
+    let eight = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    let less = [1.0, 1.0, 0.6, 0.6];
+    check("Resize", 10, &[], &[Given(&[1, 1, 2, 4], &eight), Numbers(&less)], &[1.0, 3.0]);
     let half_more = [1.0, 1.0, 1.0, 1.5];
     check("Resize", 10, &[], &[x(), Numbers(&half_more)], &[0.0, 0.0, 4.0, 8.0]);
 }
@@ -280,4 +293,30 @@ fn what_a_version_has_not_is_refused() {
     assert!(why.contains("attribute pads"), "{why}");
     let why = refused("Slice", 9, &[ints("starts", &[0])], &[Given(&[2], &[1.0, 2.0])]);
     assert!(why.contains("starts and ends"), "{why}");
+}
+
+/// What kept its form and changed its meaning.
+#[test]
+fn the_same_form_with_an_older_meaning() {
+    // Of 1 0 1+2 0 2+3 0 3 one is cut: behind before 11, then in front.
+    let wanted = [ints("output_shape", &[6]), ints("strides", &[2])];
+    let grown = |version| {
+        let inputs = [Given(&[1, 1, 3], &[1.0, 2.0, 3.0]), Given(&[1, 1, 3], &[1.0, 0.0, 1.0])];
+        result("ConvTranspose", version, &wanted, &inputs, 1).expect("it is known")
+    };
+    assert_eq!(grown(9), [1.0, 0.0, 3.0, 0.0, 5.0, 0.0]);
+    assert_eq!(grown(11), [0.0, 3.0, 0.0, 5.0, 0.0, 3.0]);
+    let maximum = [Given(&[2], &[1.0, 5.0]), Given(&[2], &[3.0, 4.0])];
+    check("Max", 6, &[], &maximum, &[3.0, 5.0]);
+    let pool = [ints("kernel_shape", &[2]), ints("pads", &[1, 0])];
+    let three = || Given(&[1, 1, 3], &[1.0, 3.0, 8.0]);
+    check("MaxPool", 1, &pool, &[three()], &[1.0, 3.0, 8.0]);
+    // What lies outside is not counted.
+    check("AveragePool", 1, &pool, &[three()], &[1.0, 2.0, 5.5]);
+    // Before 11 a place below 0 is none; then it counts from the end.
+    let hot = [Given(&[1], &[-1.0]), Numbers(&[3.0]), Given(&[2], &[7.0, 9.0])];
+    check("OneHot", 9, &[], &hot, &[7.0, 7.0, 7.0]);
+    check("OneHot", 11, &[], &hot, &[7.0, 7.0, 9.0]);
+    let blocks = Given(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 4.0]);
+    check("DepthToSpace", 9, &[int("blocksize", 2)], &[blocks], &[1.0, 2.0, 3.0, 4.0]);
 }

@@ -111,8 +111,8 @@ impl<'c> Op<'c> {
     pub fn operand(self, index: usize) -> Val<'c> {
         // SAFETY: see above; the index is checked.
         unsafe {
-            let count = mlirOperationGetNumOperands(self.raw);
-            assert!((index as isize) < count, "{} has {count} operands, not {index}", self.name());
+            let count = mlirOperationGetNumOperands(self.raw) as usize;
+            assert!(index < count, "{} has {count} operands, not {index}", self.name());
             Val::new(mlirOperationGetOperand(self.raw, index as isize))
         }
     }
@@ -144,8 +144,8 @@ impl<'c> Op<'c> {
     pub fn result(self, index: usize) -> Val<'c> {
         // SAFETY: see above; the index is checked.
         unsafe {
-            let count = mlirOperationGetNumResults(self.raw);
-            assert!((index as isize) < count, "{} has {count} results, not {index}", self.name());
+            let count = mlirOperationGetNumResults(self.raw) as usize;
+            assert!(index < count, "{} has {count} results, not {index}", self.name());
             Val::new(mlirOperationGetResult(self.raw, index as isize))
         }
     }

@@ -4,12 +4,14 @@
 //! in by two threads; a kernel travels to it as text with its machine.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use inkwell::targets::FileType;
 use weft_dialects::device::{Kernel, Machine, Uses};
 use weft_dialects::ir::{self, Op, module_op, ty};
+use weft_dialects::task::Program;
 
 use super::gpu::program::Form;
 use super::lower::Scratch;
@@ -248,15 +250,37 @@ fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
     };
     let kernels =
         module.first_block(0).into_iter().flat_map(|block| block.ops()).filter_map(Kernel::of);
+    let latest = latest_starts(module);
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
             text: machine.carry(&kernel.op.own_text()),
-            arg_bytes: kernel.args().iter().map(|arg| bytes(arg.ty())).collect(),
+            arg_bytes: bytes_left(&kernel, latest.get(kernel.name)),
             scratch: lent(&kernel),
             form: None,
         })
         .collect()
+}
+
+/// For each kernel and argument the last element from which a range sees a buffer.
+fn latest_starts<'c>(module: Op<'c>) -> HashMap<&'c str, Vec<u64>> {
+    let mut latest: HashMap<&str, Vec<u64>> = HashMap::new();
+    let ops = module.first_block(0).into_iter().flat_map(|block| block.ops());
+    for range in ops.filter_map(Program::of).flat_map(|program| program.ranges()) {
+        let own = latest.entry(range.kernel).or_insert_with(|| vec![0; range.at.len()]);
+        own.iter_mut().zip(&range.at).for_each(|(last, at)| *last = (*last).max(*at));
+    }
+    latest
+}
+
+/// Bytes behind each argument of a kernel, whichever range applies it: LLVM may read all of them.
+fn bytes_left(kernel: &Kernel<'_>, latest: Option<&Vec<u64>>) -> Vec<u64> {
+    let left = |(number, arg): (usize, &ir::Val<'_>)| {
+        let at = latest.and_then(|latest| latest.get(number)).copied().unwrap_or(0);
+        let elem = ty::elem(arg.ty()).and_then(ty::byte_size).unwrap_or(0);
+        bytes(arg.ty()).saturating_sub(at.saturating_mul(elem))
+    };
+    kernel.args().iter().enumerate().map(left).collect()
 }
 
 /// The kernels that an entry calls as a module with the machine.

@@ -56,7 +56,7 @@ impl Owners {
         let (write, dense) = (access.region.write, access.region.dense);
         let mut pieces = space.range(begin..end);
         // Between the rows of a box nobody may have written, since another buffer had the bytes.
-        let all_read = !write && dense;
+        let all_read = !write && (dense || first == now);
         let lost =
             |piece: &OwnedBytes| piece.owner != access.storage && (all_read || piece.since > first);
         let taken = pieces.find(|(_, piece)| !(write && dense) && lost(piece));

@@ -107,7 +107,9 @@ impl Spread {
                     let output = wanted.unwrap_or(input[d] * strides[d]);
                     let cut = (full - output).max(0);
                     let less = cut / 2;
-                    (if same == Some(true) { less } else { cut - less }, output)
+                    // Before 11 the larger half was cut in front for SAME_UPPER, and behind otherwise.
+                    let less_in_front = (same == Some(true)) == (node.opset >= 11);
+                    (if less_in_front { less } else { cut - less }, output)
                 }
             };
             if output[d] < 1 {

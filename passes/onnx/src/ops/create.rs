@@ -140,6 +140,7 @@ fn one_hot(node: &Node<'_>) -> Result<Plan> {
     dims.insert(axis, depth);
     let result = node.ty(values.element(), dims)?;
     let operands = vec![indices.clone(), values.clone()];
+    let counts_from_end = node.opset >= 11;
     Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
         let others = (0..rank).filter(|&d| d != axis).map(|d| Linear::axis(rank, d)).collect();
         let value = |at| vec![Linear::constant(rank, at)];
@@ -150,7 +151,8 @@ fn one_hot(node: &Node<'_>) -> Result<Plan> {
             let index = calc.cast(index, ElementType::I64);
             let (zero, length) = (calc.int_like(index, 0), calc.int_like(index, depth.into()));
             let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
-            let index = calc.select(below, from_end, index);
+            // Before 11 nothing was counted from the end.
+            let index = if counts_from_end { calc.select(below, from_end, index) } else { index };
             let here = calc.index(axis);
             let here = calc.counted(here, ElementType::I64);
             let hit = calc.eq(here, index);

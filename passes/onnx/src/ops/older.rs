@@ -30,6 +30,7 @@ pub const OPERATORS: &[Operator] = &[
     op("BatchNormalization", 7, 5, &["epsilon", "momentum", "spatial"], batch_normalization)
         .up_to(5),
     op("Clip", 6, 1, &["max", "min"], clip),
+    op("DepthToSpace", 1, 1, &["blocksize"], renewed),
     op("Div", 6, 2, BROADCAST, aligned),
     op("Dropout", 6, 1, &["is_test", "ratio"], |node| {
         expect_inference(node)?;
@@ -155,6 +156,7 @@ fn clip(node: &Node<'_>) -> Result<Plan> {
     let element = node.typed(0, "input", ElementType::FLOATS)?.element();
     let bound = |name: &str, none: f32| -> Result<Option<Operand>> {
         let bound = node.float(name, none)?;
+        // The standard's bounds without an attribute are the largest numbers; infinity stays, as everywhere.
         let given = bound != f64::from(none);
         Ok(given.then(|| Operand::constant(Elements::scalar(element, Scalar::Float(bound)))))
     };
@@ -199,6 +201,9 @@ fn aligned(node: &Node<'_>) -> Result<Plan> {
             .report(format!("combines {} and {}", a.ty, b.ty))
             .help("operands of one shape, or broadcast 1")
             .invalid());
+    }
+    if broadcasts && b.ty.elements() == 1 && b.rank() <= a.rank() {
+        return renewed(node);
     }
     let axis = match node.int("axis")?.filter(|_| broadcasts) {
         Some(axis) => node.axis(axis, a.rank().max(1))?,

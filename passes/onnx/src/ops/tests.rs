@@ -135,7 +135,7 @@ fn model() -> impl Strategy<Value = ModelProto> {
         let (least, most) = operator.inputs;
         let inputs = prop::collection::vec(input(ty, shape), least..=most.min(8));
         let opset = prop::sample::select(match super::newest(operator.name) {
-            Some(newest) if newest.since == operator.since => vec![13i64, 17, 18, 20, 27],
+            Some(newest) if newest.since == operator.since => vec![7i64, 9, 11, 13, 17, 18, 20, 27],
             _ => vec![operator.since],
         });
         (inputs, 1..=operator.outputs.min(4), attributes(operator.attributes), opset).prop_map(

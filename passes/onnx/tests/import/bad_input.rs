@@ -71,6 +71,9 @@ fn versions() {
         let error = softmax(version).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
+    let net = Net::new().opset(13).input("x", &["2", "3"]);
+    let error = net.node("Trilu", &["x"], &["y"]).output("y").check().unwrap_err().to_string();
+    assert!(error.contains("Trilu since version 14, up to 27"), "{error}");
 }
 
 #[test]

@@ -105,8 +105,7 @@ fn mode(node: &Node<'_>) -> Result<Mode> {
     let nearest = word(
         node,
         "nearest_mode",
-        // Before 11 there was one way.
-        if node.opset < 11 { "floor" } else { "round_prefer_floor" },
+        "round_prefer_floor",
         &[
             ("round_prefer_floor", Nearest::PreferFloor),
             ("round_prefer_ceil", Nearest::PreferCeil),
@@ -167,6 +166,12 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
         let (d, input) = (axes[at], x.dims()[axes[at]]);
         dims[d] = output;
         let roi = roi.as_ref().map_or((0.0, 1.0), |roi| (roi[at], roi[axes.len() + at]));
+        let mode = match mode {
+            // Before 11 an image that grows took the lower place, and one that shrinks the upper.
+            Mode::Nearest(_) if node.opset < 11 && scale < 1.0 => Mode::Nearest(Nearest::Ceil),
+            Mode::Nearest(_) if node.opset < 11 => Mode::Nearest(Nearest::Floor),
+            mode => mode,
+        };
         let axis =
             Axis { mode, coordinates, antialias, exclude_outside, input, output, scale, roi };
         if input == 0 && output > 0 {
