@@ -28,8 +28,8 @@ pub struct Operand {
 }
 
 impl Operand {
-    /// Elements that are known and no value of the model: they may be read, and be no argument of a
-    /// payload.
+    /// Elements that are known and no value of the model: a plan may read them here, and must not
+    /// list them among its operands.
     pub fn constant(elements: Elements) -> Self {
         let ty = elements.ty().clone();
         Self { id: ValueId(usize::MAX), ty, known: Some(elements), fixed: true }
@@ -105,6 +105,14 @@ impl Plan {
     }
 }
 
+/// Inputs that are left out at the end are as if they were not named.
+fn without_absent_end(mut inputs: Vec<Option<Operand>>) -> Vec<Option<Operand>> {
+    while inputs.last().is_some_and(Option::is_none) {
+        inputs.pop();
+    }
+    inputs
+}
+
 /// A node, its operands and its attributes.
 pub struct Node<'m> {
     /// The version of the standard operators that the model was written for.
@@ -122,11 +130,9 @@ impl<'m> Node<'m> {
         model: &'m Model,
         proto: &'m NodeProto,
         operator: &'static Operator,
-        mut inputs: Vec<Option<Operand>>,
+        inputs: Vec<Option<Operand>>,
     ) -> Result<Self> {
-        while inputs.last().is_some_and(Option::is_none) {
-            inputs.pop();
-        }
+        let inputs = without_absent_end(inputs);
         let node = Self { opset: model.opset, model, proto, operator, inputs };
         let (least, most) = operator.inputs;
         if node.inputs.len() > most || node.inputs.len() < least {
@@ -163,14 +169,8 @@ impl<'m> Node<'m> {
     }
 
     /// This node as a newer form of its operator, with these inputs.
-    pub fn renewed(
-        &self,
-        operator: &'static Operator,
-        mut inputs: Vec<Option<Operand>>,
-    ) -> Node<'m> {
-        while inputs.last().is_some_and(Option::is_none) {
-            inputs.pop();
-        }
+    pub fn renewed(&self, operator: &'static Operator, inputs: Vec<Option<Operand>>) -> Node<'m> {
+        let inputs = without_absent_end(inputs);
         let (opset, model, proto) = (self.opset, self.model, self.proto);
         Node { opset, model, proto, operator, inputs }
     }

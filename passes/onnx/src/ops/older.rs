@@ -55,10 +55,7 @@ pub const OPERATORS: &[Operator] = &[
     op("PRelu", 6, 2, &[], p_relu),
     op("Pad", 2, 1, &["mode", "pads", "value"], pad),
     op("Pow", 1, 2, BROADCAST, aligned),
-    op("Resize", 10, 2, &["mode"], |node| {
-        let scales = Some(node.input(1, "scales")?.clone());
-        resized(node, scales)
-    }),
+    op("Resize", 10, 2, &["mode"], resized_by_input),
     op("Slice", 1, 1, &["axes", "ends", "starts"], |node| {
         let [starts, ends] = ["starts", "ends"].map(|name| node.ints(name));
         let (Some(starts), Some(ends)) = (starts?, ends?) else {
@@ -86,12 +83,9 @@ pub const OPERATORS: &[Operator] = &[
         let scales: Vec<_> =
             node.floats("scales")?.iter().map(|&scale| Scalar::Float(scale.into())).collect();
         let ty = node.ty(ElementType::F32, vec![scales.len() as i64])?;
-        resized(node, Some(Operand::constant(Elements::from_scalars(ty, scales))))
+        resized(node, Operand::constant(Elements::from_scalars(ty, scales)))
     }),
-    op("Upsample", 9, 2, &["mode"], |node| {
-        let scales = Some(node.input(1, "scales")?.clone());
-        resized(node, scales)
-    }),
+    op("Upsample", 9, 2, &["mode"], resized_by_input),
     op("Xor", 1, 2, BROADCAST, aligned),
 ];
 
@@ -118,8 +112,14 @@ fn plan_as(node: &Node<'_>, name: &str, inputs: Vec<Option<Operand>>) -> Result<
     (operator.plan)(&node.renewed(operator, inputs))
 }
 
-fn resized(node: &Node<'_>, scales: Option<Operand>) -> Result<Plan> {
-    plan_as(node, "Resize", vec![node.inputs()[0].clone(), None, scales])
+fn resized_by_input(node: &Node<'_>) -> Result<Plan> {
+    resized(node, node.input(1, "scales")?.clone())
+}
+
+/// Behind the operand the newest form has a region, which only some of its modes read.
+fn resized(node: &Node<'_>, scales: Operand) -> Result<Plan> {
+    let x = node.input(0, "X")?.clone();
+    plan_as(node, "Resize", vec![Some(x), None, Some(scales)])
 }
 
 /// Refuses a node that is to be trained.
@@ -156,7 +156,8 @@ fn clip(node: &Node<'_>) -> Result<Plan> {
     let element = node.typed(0, "input", ElementType::FLOATS)?.element();
     let bound = |name: &str, none: f32| -> Result<Option<Operand>> {
         let bound = node.float(name, none)?;
-        // The standard's bounds without an attribute are the largest numbers; infinity stays, as everywhere.
+        // Without an attribute the standard has the largest finite numbers here; infinity stays, as in
+        // later versions.
         let given = bound != f64::from(none);
         Ok(given.then(|| Operand::constant(Elements::scalar(element, Scalar::Float(bound)))))
     };
