@@ -204,8 +204,12 @@ impl<'m, 'c> Model<'m, 'c> {
             } else if turned {
                 self.facts.store + self.facts.shuffle * (lanes as f64).log2()
             } else {
-                self.along(output, tile, self.facts.store).max(self.refill(output, tile, 2))
+                let stored = self.along(output, tile, self.facts.store);
+                stored.max(self.refill(output, tile, 2))
             };
+            if !across && !turned {
+                finish += self.torn(output, tile);
+            }
             let started = if matches!(start, Start::Unread) { 0.0 } else { self.facts.load };
             finish += registers as f64 * (each + started);
         }
@@ -216,6 +220,27 @@ impl<'m, 'c> Model<'m, 'c> {
             finish += registers as f64 * each.max(self.refill(input, tile, 3));
         }
         finish + registers as f64 * self.epilogue_cycles
+    }
+
+    /// Cycles for the lines of a result whose lanes lie in rows far apart, of which a tile stores a few
+    /// elements each: the next tile stores more into them, and they are gone by then where more of them
+    /// share a set of a cache than have room in it. Stores wait for one another, so each line is
+    /// waited for, on its way here and back.
+    fn torn(&self, output: &Operand, tile: &Shape) -> f64 {
+        let axis = tile.lanes_axis.filter(|_| !output.packed);
+        let Some((axis, near)) = axis.zip(self.facts.caches.first()) else { return 0.0 };
+        if output.strides[axis].unsigned_abs() < near.line_bytes {
+            return 0.0;
+        }
+        let sizes = self.sizes(tile);
+        let gone = self.facts.caches.iter().take_while(|cache| {
+            let mut sets = cache.sets();
+            sets.add(output, &sizes);
+            sets.crowded(cache.ways / 2) > 0.0
+        });
+        let wait = self.facts.store_latency;
+        let each: f64 = gone.map(|cache| 2.0 * (cache.refill + cache.jump + wait)).sum();
+        output.lines(&sizes, near.line_bytes) * each
     }
 
     /// Cycles for one register of an operand along the lanes, `one` where they lie side by

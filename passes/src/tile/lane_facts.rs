@@ -1,7 +1,7 @@
 //! Facts of a machine about lanes and the registers that they work in: loads and stores, loops, and
 //! the cache next to them.
 
-use weft_dialects::device::{Lanes, Machine, Memory};
+use weft_dialects::device::{Lanes, Machine, Memory, Scope};
 use weft_dialects::ir::{Type, ty};
 
 use super::banks::Banks;
@@ -18,8 +18,9 @@ pub(super) fn group_lanes(machine: Machine<'_>) -> Option<u64> {
 pub(super) struct Facts<'c> {
     /// Cycles between two loads of a register.
     pub load: f64,
-    /// Cycles between two stores of a register.
+    /// Cycles between two stores of a register, and until one is done.
     pub store: f64,
+    pub store_latency: f64,
     /// Cycles to exchange lanes of two registers, of a round of a loop, and to begin and end the
     /// loops of a register tile.
     pub shuffle: f64,
@@ -43,6 +44,8 @@ pub(super) struct Facts<'c> {
     pub stage_banks: Option<Banks>,
     /// The smallest cache, if it says which addresses compete in it.
     pub near: Option<Near>,
+    /// A unit's own caches that say so, the smallest first.
+    pub caches: Vec<Near>,
     /// The largest cache that a unit has for itself.
     pub private: Option<Private<'c>>,
 }
@@ -86,16 +89,29 @@ pub(super) struct Near {
     pub ways: u64,
     /// Bytes that one access fills.
     pub line_bytes: u64,
-    /// Cycles to fill it from the next memory.
+    /// Cycles to fill a line of it from the next memory.
     pub refill: f64,
+    /// Cycles of a line that nothing asked for before it was needed, beside these.
+    pub jump: f64,
 }
 
 impl Near {
     /// `None` where registers have none.
     pub fn of(machine: Machine<'_>) -> Option<Self> {
         let caches = machine.memories();
-        let cache =
-            caches.iter().filter(|memory| memory.is_cache()).min_by_key(|m| m.capacity_bytes())?;
+        let caches = caches.iter().filter(|memory| memory.is_cache());
+        Self::at(machine, caches.min_by_key(|memory| memory.capacity_bytes())?)
+    }
+
+    /// All that a unit has for itself, the smallest first.
+    fn all(machine: Machine<'_>) -> Vec<Self> {
+        let mut caches = machine.memories();
+        caches.retain(|memory| memory.is_cache() && memory.scope() == Scope::Core);
+        caches.sort_by_key(|memory| memory.capacity_bytes());
+        caches.iter().filter_map(|cache| Self::at(machine, cache)).collect()
+    }
+
+    fn at(machine: Machine<'_>, cache: &Memory<'_>) -> Option<Self> {
         let behind = machine.memory(cache.caches()?)?;
         let (way_bytes, line_bytes) = (cache.way_bytes()?, cache.transaction_bytes()?);
         Some(Self {
@@ -104,6 +120,7 @@ impl Near {
             ways: cache.capacity_bytes() / way_bytes,
             line_bytes,
             refill: line_bytes as f64 / behind.bytes_per_cycle()? as f64,
+            jump: behind.jump_cycles().unwrap_or(0) as f64,
         })
     }
 
@@ -142,6 +159,7 @@ impl<'c> Facts<'c> {
         Some(Self {
             load: way.load.issue_cycles().unwrap_or(1.0),
             store: way.store.issue_cycles().unwrap_or(1.0),
+            store_latency: way.store.latency_cycles().unwrap_or(0) as f64,
             shuffle: unit.as_ref().map_or(0.0, Lanes::shuffle_cycles),
             step: unit.as_ref().map_or(0.0, Lanes::step_cycles),
             tile: unit.as_ref().map_or(0.0, Lanes::tile_cycles),
@@ -154,6 +172,7 @@ impl<'c> Facts<'c> {
             access_bytes: spread.map(|_| registers.access_bytes()),
             touched_bytes: spread.and_then(|_| machine.shared()?.transaction_bytes()),
             near: Near::of(machine).filter(|_| way.stage.is_none()),
+            caches: if way.stage.is_none() { Near::all(machine) } else { Vec::new() },
             stage_banks: way.stage.as_ref().and_then(|stage| Banks::of(&stage.memory)),
             stage: way.stage,
             stage_byte,
@@ -179,8 +198,14 @@ fn usable(memory: &Memory<'_>) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const NEAR: Near =
-        Near { capacity_bytes: 49152, way_bytes: 4096, ways: 12, line_bytes: 64, refill: 1.0 };
+    const NEAR: Near = Near {
+        capacity_bytes: 49152,
+        way_bytes: 4096,
+        ways: 12,
+        line_bytes: 64,
+        refill: 1.0,
+        jump: 0.0,
+    };
 
     #[test]
     fn rows_a_way_apart_push_each_other_out() {
