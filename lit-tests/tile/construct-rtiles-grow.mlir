@@ -6,7 +6,7 @@
 #y = affine_map<(o, y, x, c, i, j, l) -> (o, l, y, x)>
 
 // CHECK-LABEL: tile.kernel @seven
-//       CHECK: tile.compute {{.+}} #tile.rtile<"vreg"[2, 1, 6, 1, 1, 1, 8]>] schedule <order = [0, 6, 2, 1], grow = 1, rows = [1, 2, 0]>
+//       CHECK: tile.compute {{.+}} #tile.rtile<"vreg"[2, 1, 6, 1, 1, 1, 8]>] schedule <order = [0, 6, 2, 1], grow = 1, rows = [1, 2, 0], transpose = 2>
 tile.kernel @seven {
 ^bb0(%x: tensor<128x9x9xf32>, %w: tensor<16x128x3x3x8xf32>, %y: tensor<16x8x7x7xf32>):
   %r = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction", "parallel"]} ins(%x, %w : tensor<128x9x9xf32>, tensor<16x128x3x3x8xf32>) outs(%y : tensor<16x8x7x7xf32>) {

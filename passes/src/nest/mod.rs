@@ -28,7 +28,7 @@ pub(crate) use read::{
     captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
 };
 
-pub use transposes::{may_combine_rows, stores_along};
+pub use transposes::{may_combine_rows, stores_along, sums_lie_along};
 pub use windows::Windows;
 
 use weft_dialects::ir::payload::Axis;

@@ -24,6 +24,18 @@ pub fn stores_along(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
         && nest.inputs.iter().any(|input| stride(input, lanes_axis) == 1)
 }
 
+/// Returns whether registers of the sums of a nest with reductions can be stored along the axis `rows`:
+/// every output is contiguous there, and not along the lanes.
+pub fn sums_lie_along(nest: &Nest<'_>, lanes_axis: usize, rows: usize) -> bool {
+    let axes = nest.axes.len();
+    (0..axes).any(|axis| nest.reduces(axis))
+        && ![lanes_axis, rows].iter().any(|&axis| nest.reduces(axis))
+        && nest.outputs.iter().all(|output| {
+            let stride = |axis| output.stride(axes, axis);
+            stride(rows) == 1 && stride(lanes_axis) > 1 && !shares(output, rows)
+        })
+}
+
 /// Returns whether an axis moves along more than one dimension.
 fn shares(access: &Access<'_>, axis: usize) -> bool {
     access.index.iter().filter(|index| index.coefficients[axis] != 0).count() > 1

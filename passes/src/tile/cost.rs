@@ -15,6 +15,7 @@ use super::lane_facts::{Facts, Near};
 use super::neighbours::{most_neighbours, neighbours};
 use super::parts::Parts;
 use super::ragged;
+use super::schedule::stored_along;
 use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
@@ -203,6 +204,8 @@ impl<'m, 'c> Model<'m, 'c> {
                 self.facts.store * lanes as f64 * output.bytes as f64 / bytes as f64
             } else if turned {
                 self.facts.store + self.facts.shuffle * (lanes as f64).log2()
+            } else if let Some(rows) = self.rows_stored_along(tile) {
+                self.in_rows(rows, lanes)
             } else {
                 let stored = self.along(output, tile, self.facts.store);
                 stored.max(self.refill(output, tile, 2))
@@ -220,6 +223,24 @@ impl<'m, 'c> Model<'m, 'c> {
             finish += registers as f64 * each.max(self.refill(input, tile, 3));
         }
         finish + registers as f64 * self.epilogue_cycles
+    }
+
+    /// Rows along which registers of sums are stored, where that is done by a transpose.
+    fn rows_stored_along(&self, tile: &Shape) -> Option<u64> {
+        let lanes_axis = tile.lanes_axis.filter(|_| self.facts.access_bytes.is_none())?;
+        let rows: Vec<usize> = tile.rows.iter().map(|row| row.0).collect();
+        let axis = stored_along(self.nest, lanes_axis, &rows);
+        axis.filter(|_| self.facts.stage.is_none()).map(|axis| tile.size(axis))
+    }
+
+    /// Cycles of a register of `lanes` lanes that is transposed with others of `rows` rows, as many at
+    /// once as fill a power of two, and stored in their rows: a store for each lane of all.
+    fn in_rows(&self, rows: u64, lanes: u64) -> f64 {
+        let rows = rows.min(lanes);
+        let wide = rows.next_power_of_two();
+        let turns = self.facts.shuffle * (wide as f64).log2() * wide as f64 / rows as f64;
+        let part = if wide < lanes { self.facts.shuffle } else { 0.0 };
+        turns + lanes as f64 / rows as f64 * (self.facts.store + part)
     }
 
     /// Cycles for the lines of a result whose lanes lie in rows far apart, of which a tile stores a few

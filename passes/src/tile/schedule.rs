@@ -22,7 +22,9 @@ use super::task_tile::loop_order;
 use super::way::{gather, private_cache, way};
 use super::windows;
 use crate::cost::home::{Beside, room};
-use crate::nest::{Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along};
+use crate::nest::{
+    Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along, sums_lie_along,
+};
 
 /// A reduction of at most so many points is written out
 const MOST_TAPS: u64 = 8;
@@ -216,9 +218,13 @@ impl<'n, 'c> Registers<'n, 'c> {
 
     /// The axis of the rows, where they are the lanes of what is stored.
     fn transpose(&self) -> Option<usize> {
-        let ([rows], Some(lanes_axis)) = (&self.rows[..], self.lanes_axis) else { return None };
-        let square = self.vectors == 1 && self.sizes[*rows] <= self.lanes;
-        (square && stores_along(self.nest, lanes_axis, *rows)).then_some(*rows)
+        let lanes_axis = self.lanes_axis?;
+        if let Some(rows) = stored_along(self.nest, lanes_axis, &self.rows) {
+            return Some(rows);
+        }
+        let [rows] = self.rows[..] else { return None };
+        let square = self.vectors == 1 && self.sizes[rows] <= self.lanes;
+        (square && stores_along(self.nest, lanes_axis, rows)).then_some(rows)
     }
 
     /// The row axis, where lanes fold and those of all rows may be combined together: there are
@@ -240,6 +246,12 @@ impl<'n, 'c> Registers<'n, 'c> {
         let steps = self.lanes_axis.map_or(1, |axis| last.coefficients[axis]);
         if (2..=MOST_PHASES).contains(&steps) { steps as u64 } else { 1 }
     }
+}
+
+/// The row axis along which registers of sums are stored, behind a transpose: what lies along the
+/// lanes nowhere goes in rows to memory, instead of element by element.
+pub(super) fn stored_along(nest: &Nest<'_>, lanes_axis: usize, rows: &[usize]) -> Option<usize> {
+    rows.iter().copied().find(|&axis| sums_lie_along(nest, lanes_axis, axis))
 }
 
 /// The move that stores whole registers past the caches, where a nest touches at least as much

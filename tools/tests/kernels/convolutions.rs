@@ -222,3 +222,41 @@ fn windows_with_borders() {
     }
     check(&cases);
 }
+
+/// Sums with lanes along filters go to planes in rows of columns, after a transpose in registers: of
+/// one square, of several side by side, of more columns than lanes, with a rest and an epilogue.
+#[test]
+fn sums_are_stored_in_rows() {
+    const PASS: &str = "tile-construct-rtiles";
+    let shape = |columns: usize, elem: &'static str| {
+        let (image, kernel) = ([3, columns + 1], [2, 2]);
+        let counts = [1, 7, 40, 1];
+        let (stride, dilation, padding) = (1, 1, 0);
+        let (constant, epilogue) = (true, elem == "f32");
+        let case = Conv { counts, image, kernel, stride, dilation, padding, constant, epilogue };
+        conv(case, elem)
+    };
+    let cases = [(2, "f32"), (5, "f64"), (8, "f16"), (13, "i8"), (18, "f32"), (33, "f32")];
+    for device in devices() {
+        let mut turned = 0;
+        for (columns, elem) in cases {
+            let case = shape(columns, elem);
+            for rank in 0..5 {
+                let asked = (PASS.to_owned(), "rank".to_owned(), rank.to_string());
+                let options = Options {
+                    device: device.clone(),
+                    pass_options: vec![asked],
+                    ..Options::default()
+                };
+                let context = weft::context();
+                let unit = Unit::from_text(&context, &case.text, options.clone());
+                let mut unit = unit.expect("a model");
+                unit.lower(Stage::Tile).expect("it has tiles");
+                turned += u64::from(unit.module().text().contains("transpose = "));
+                let done = run_with(&case, options);
+                assert_eq!(done, Ok(()), "{} rank {rank} on {device:?}", case.name);
+            }
+        }
+        assert!(turned >= 5, "{turned} kernels on {device:?}");
+    }
+}

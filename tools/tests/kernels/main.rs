@@ -23,6 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use weft::{Device, Options, Unit};
 use weft_dialects::graph::Model as Graph;
 use weft_passes::interpret::run_model;
+use weft_passes::pipeline::Stage;
 use weft_runtime::compare::{Tolerance, compare};
 use weft_runtime::cpu::check_features;
 use weft_runtime::{DType, Model, Tensor};
@@ -37,9 +38,13 @@ fn close(length: usize) -> Tolerance {
 }
 
 fn run(case: &Case, device: &Device) -> Result<(), String> {
+    run_with(case, Options { device: device.clone(), ..Options::default() })
+}
+
+fn run_with(case: &Case, options: Options) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let context = weft::context();
-    let options = Options { device: device.clone(), jobs: 1, ..Options::default() };
+    let options = Options { jobs: 1, ..options };
     let mut unit = Unit::from_text(&context, &case.text, options).map_err(|error| said(&error))?;
     let mut random = Random(case.text.len() as u64);
     let inputs: Vec<Vec<u8>> =
@@ -70,14 +75,19 @@ fn run(case: &Case, device: &Device) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs all cases, on the host's own machine file and on the other one that it can be.
-fn check(cases: &[Case]) {
+/// The host's own machine file, and the other one that it can be.
+fn devices() -> Vec<Device> {
     let avx2 = ["avx2", "fma", "f16c", "bmi2"].map(str::to_owned);
     let mut devices = vec![Device::Host];
     if check_features(&avx2).is_ok() {
         devices.push(Device::Named("x86-avx2".to_owned()));
     }
-    check_on(cases, &devices);
+    devices
+}
+
+/// Runs all cases, on the host's own machine file and on the other one that it can be.
+fn check(cases: &[Case]) {
+    check_on(cases, &devices());
 }
 
 /// Runs all cases, each on one of the machines.

@@ -106,35 +106,66 @@ fn through_registers<'c>(
 }
 
 fn piece<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, to: &End<'_, 'c>, count: u64) {
-    let value = read_lane(b, from, count).unwrap_or_else(|| read(b, from, count, count));
+    let few = count.next_power_of_two();
+    let line = match few < last_extent(from.view) {
+        true => read_few(b, from, (count, few)),
+        false => read_lane(b, from, count),
+    };
+    let value = line.unwrap_or_else(|| read(b, from, count, count));
     write(b, to, value, count);
 }
 
 /// The same lane of `count` registers, as the first lanes of a register: one line of a square
 /// that is turned. The steps that lines share are equal operations, of which one remains.
 fn read_lane<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, count: u64) -> Option<Val<'c>> {
+    let (lane, lanes) = lane_of(from, count)?;
+    let lines = rows(b, from, count, lanes);
+    Some(turned(b, &lines, lane))
+}
+
+/// The same of fewer registers than half a register has lanes, as a vector of `few` lanes: squares of so
+/// many lanes each are turned side by side, and the one that has the lane is taken out.
+fn read_few<'c>(
+    b: &mut Builder<'c>,
+    from: &End<'_, 'c>,
+    (count, few): (u64, u64),
+) -> Option<Val<'c>> {
+    let (lane, lanes) = lane_of(from, count)?;
+    let lines = rows(b, from, count, few);
+    let line = turned(b, &lines, lane % few);
+    let first = lane / few * few;
+    let chosen: Vec<_> = (first..(first + few).min(lanes)).map(|t| t as i64).collect();
+    Some(view::shuffle(b, line, line, &chosen))
+}
+
+/// The lane that a copy reads of several registers, and how many lanes they have; `None` where it reads
+/// along one.
+fn lane_of(from: &End<'_, '_>, count: u64) -> Option<(u64, u64)> {
     let (&last, lanes) = (from.view.indices.last()?, last_extent(from.view));
     let lane = last.def().and_then(|op| op.attr("value")).and_then(attr::int)?;
     let across = from.registers && from.step == 1 && from.dim + 1 < from.view.indices.len();
-    if !across || !lanes.is_power_of_two() || lanes < 2 || count < 2 || count > lanes {
-        return None;
-    }
+    let turns = across && lanes.is_power_of_two() && lanes >= 2 && (2..=lanes).contains(&count);
+    turns.then_some((lane as u64, lanes))
+}
+
+/// The registers that a copy across them reads, zeros behind the last up to `all`.
+fn rows<'c>(b: &mut Builder<'c>, from: &End<'_, 'c>, count: u64, all: u64) -> Vec<Val<'c>> {
+    let lanes = last_extent(from.view);
     let mut rows = from.view.clone();
-    *rows.indices.last_mut()? = b.index(0);
+    *rows.indices.last_mut().expect("a register has lanes") = b.index(0);
     let mut line = |number: u64| {
         let row = view::shifted(b, &rows, from.dim, number);
         if number < count { view::load(b, &row, lanes) } else { view::zeros(b, elem(&rows), lanes) }
     };
-    let loaded: Vec<_> = (0..lanes).map(&mut line).collect();
-    Some(turned(b, &loaded, lane as u64))
+    (0..all).map(&mut line).collect()
 }
 
-/// Line `lane` of a square of `lines` after its lines and lanes have changed places: halves
-/// of pairs of lines are exchanged, then quarters, and so on.
+/// Line `lane` of squares of `lines`, side by side, after their lines and lanes have changed
+/// places: halves of pairs of lines are exchanged, then quarters, and so on.
 fn turned<'c>(b: &mut Builder<'c>, lines: &[Val<'c>], lane: u64) -> Val<'c> {
-    let lanes = lines.len() as u64;
+    let lanes = ty::count(lines[0].ty()).expect("a register has lanes");
     let mut lines = lines.to_vec();
-    let mut half = lanes / 2;
+    let mut half = lines.len() as u64 / 2;
     while half > 0 {
         // Only the lines that the one asked for is made of: half of those before.
         let upper = lane & half != 0;

@@ -6,7 +6,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report};
 use weft_dialects::tile::Compute;
 
-use crate::nest::{Border, Nest, Windows, may_combine_rows, stores_along};
+use crate::nest::{Border, Nest, Windows, may_combine_rows, stores_along, sums_lie_along};
 use crate::tile::{gather, lanes_type, lies_along, way_of, ways};
 
 /// More steps than this are not written out one by one: compiling them takes minutes.
@@ -134,10 +134,14 @@ impl<'k, 'c> Checked<'k, 'c> {
     fn transpose(&self) -> Result<(), Refusal> {
         let Some(axis) = self.compute.schedule.transpose else { return Ok(()) };
         let what = format!("the schedule's `transpose` is {axis}");
+        let sums = |lanes: usize| sums_lie_along(self.nest, lanes, axis);
+        if !self.staged && self.compute.lanes.is_some_and(sums) {
+            return Ok(());
+        }
         let stores = |lanes: usize| stores_along(self.nest, lanes, axis);
         if self.staged || !self.compute.lanes.is_some_and(stores) {
-            let help = "name an axis along which all outputs lie side by side, in a nest that \
-                        reduces nothing, whose inputs lie along the lanes, and of which nothing is staged";
+            let help = "name an axis along which all outputs lie side by side, and not along the lanes, where \
+                        nothing is staged; without reductions inputs lie along the lanes";
             return Err((
                 format!("{what}, which registers cannot be stored along"),
                 help.to_owned(),

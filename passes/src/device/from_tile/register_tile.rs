@@ -102,12 +102,6 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             Some(windows) => self.slide(b, windows, place, &accumulators),
             None => self.step(b, place, &accumulators),
         });
-        if let Some(rows) = self.transposed() {
-            for (output, accumulator) in self.plan.nest.outputs.iter().zip(&accumulators) {
-                self.store_transposed(b, output, *accumulator, rows);
-            }
-            return;
-        }
         let mut stored = accumulators;
         if nest.casts_sums() {
             let sums =
@@ -115,6 +109,12 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             self.finish_all(b, [sums, stored[0]]);
         } else {
             self.finish_all(b, [stored[0]; 2]);
+        }
+        if let Some(rows) = self.transposed() {
+            for (output, stored) in nest.outputs.iter().zip(&stored) {
+                self.store_transposed(b, output, *stored, rows);
+            }
+            return;
         }
         self.each_register(b, &mut |b, at| {
             for (output, stored) in nest.outputs.iter().zip(&stored) {
@@ -176,31 +176,55 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         });
     }
 
-    /// The axis of the rows, where registers are transposed and stored along it.
+    /// Which of the rows are stored along, behind a transpose of registers.
     fn transposed(&self) -> Option<usize> {
-        self.plan.schedule.transpose.filter(|axis| self.rows == [*axis])
+        let axis = self.plan.schedule.transpose?;
+        self.rows.iter().position(|row| *row == axis)
     }
 
-    /// Stores one lane of all rows at a time.
+    /// Stores one lane of all these rows at a time, as many rows as a register has lanes.
     fn store_transposed(
         &self,
         b: &mut Builder<'c>,
         output: &Access<'c>,
         accumulator: Val<'c>,
-        rows: usize,
+        along: usize,
     ) {
-        let lanes_axis = self.plan.lanes_axis.expect("there are lanes");
-        for lane in 0..self.sizes[lanes_axis] {
-            let mut point = self.at.clone();
-            point[lanes_axis] = point[lanes_axis].clone().plus(&Sum::number(lane as i64), 1);
-            let indices = [0, 0, lane as i64].map(|index| b.index(index)).to_vec();
-            let source = View { memref: accumulator, indices };
-            let target =
-                View { memref: self.memref(output), indices: self.indices(b, output, &point) };
-            let (count, across) = (self.sizes[rows], Some((0, 1)));
-            let by = self.plan.store_of(output, Some(rows), count, self.part.is_some());
-            copy_from(b, by, &source, &target, count, across);
+        let axis = self.rows[along];
+        let mut others: Vec<u64> = self.rows.iter().map(|&axis| self.sizes[axis]).collect();
+        let size = std::mem::replace(&mut others[along], 1);
+        for first in (0..size).step_by(self.plan.lanes as usize) {
+            let count = self.plan.lanes.min(size - first);
+            let by = self.plan.store_of(output, Some(axis), count, self.part.is_some());
+            unrolled_all(b, &others, &mut |b, rows| {
+                let mut rows = rows.to_vec();
+                rows[along] = Sum::number(first as i64);
+                self.each_vector(b, &mut |b, vector| {
+                    let at = At { rows: &rows, vector };
+                    for lane in 0..vector.count {
+                        self.store_lane(b, (output, accumulator), at, lane, (by, count, along));
+                    }
+                });
+            });
         }
+    }
+
+    /// Stores this lane of `count` registers from one on, those of the rows `along`.
+    fn store_lane(
+        &self,
+        b: &mut Builder<'c>,
+        (output, accumulator): (&Access<'c>, Val<'c>),
+        at: At<'_, 'c>,
+        lane: u64,
+        (by, count, along): (&'c str, u64, usize),
+    ) {
+        let mut point = self.point(&self.at, at);
+        let lanes_axis = self.plan.lanes_axis.expect("there are lanes");
+        point[lanes_axis] = point[lanes_axis].clone().plus(&Sum::number(lane as i64), 1);
+        let mut source = self.register(b, accumulator, at);
+        *source.indices.last_mut().expect("a register has lanes") = b.index(lane as i64);
+        let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
+        copy_from(b, by, &source, &target, count, Some((along, 1)));
     }
 
     fn lanes_reduce(&self) -> bool {
