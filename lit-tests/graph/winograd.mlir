@@ -31,6 +31,7 @@
 //       CHECK:   return
 //   OFF-LABEL: @conv
 //     OFF-NOT:   tensor<4x4x1x8xf32>
+//      REMARK: remark: is computed by F(2x2, 3x3); its rounding errors are bounded by 4.0 times the direct ones
 //       ERROR: remark: stays a direct convolution: rounding errors are bounded by 2228.4 times the direct ones, 4 is allowed
 //        COST: remark: stays a direct convolution: F(2x2, 3x3) takes {{[0-9]+}} cycles, the direct convolution {{[0-9]+}}
 func.func @conv() -> tensor<1x1x3x2xf32> attributes {check.expect = [

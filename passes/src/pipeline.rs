@@ -30,7 +30,7 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::batch_products::PASS,
             &graph::merge_products::PASS,
             // Behind it, for a merged convolution has more filters to share a transform; and
-            // on request only: sums are rounded otherwise than a model's author expects.
+            // where accuracy is relaxed only: sums are rounded otherwise than a model's author expects.
             &graph::winograd::PASS,
             // Behind all that read products; on request only, as products are rounded otherwise.
             &graph::cut_factors::PASS,

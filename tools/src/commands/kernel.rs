@@ -15,7 +15,7 @@ use weft_runtime::{DType, Tensor, random};
 use super::compile::{beside, emit, emit_to, print_remarks};
 use super::{CompileArgs, candidates, folder_for_run};
 use crate::expression::{self, Element, Kernel};
-use crate::{Emit, Failure, Remarks, Unit};
+use crate::{Accuracy, Emit, Failure, Remarks, Unit};
 
 /// The interpreter takes a while for more points.
 const CHECKED_MAX: u64 = 1 << 28;
@@ -47,6 +47,9 @@ pub struct Args {
     /// Virtual execution units; as many as the machine has without it.
     #[arg(long, default_value_t = 0)]
     pub units: usize,
+    /// How results may be rounded.
+    #[arg(long, value_enum, default_value_t)]
+    pub accuracy: Accuracy,
     /// An option of a pass, as tile-construct-rtiles.rank=1.
     #[arg(long, value_name = "PASS.OPTION=VALUE")]
     pub pass_option: Vec<String>,
@@ -81,6 +84,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         device: args.device.clone(),
         jobs: args.jobs,
         units: args.units,
+        accuracy: args.accuracy,
         pass_option: args.pass_option.clone(),
         print_ir_after_all: args.print_ir_after_all,
         ..CompileArgs::default()

@@ -18,7 +18,7 @@ use weft_runtime::session::JobError;
 use weft_runtime::{Model, WholeFile, random};
 
 use crate::cache::{Lent, Settings};
-use crate::{Device, Failure, Options, Remarks, limits};
+use crate::{Accuracy, Device, Failure, Options, Remarks, limits};
 
 /// Arguments of every command that compiles.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -41,6 +41,9 @@ pub struct CompileArgs {
     /// The most bytes that one tensor of the model may take, as 64G.
     #[arg(long, value_name = "BYTES", value_parser = limits::parse_bytes, default_value = "16G")]
     pub max_bytes: Option<u64>,
+    /// How results may be rounded.
+    #[arg(long, value_enum, default_value_t)]
+    pub accuracy: Accuracy,
     /// An option of a pass, as tile-construct-rtiles.rank=1.
     #[arg(long, value_name = "PASS.OPTION=VALUE")]
     pub pass_option: Vec<String>,
@@ -116,6 +119,7 @@ impl CompileArgs {
             };
             options.import.shapes.insert(name, dims);
         }
+        options.pass_options.extend(self.accuracy.pass_options());
         for option in &self.pass_option {
             options.pass_options.push(pass_option(option)?);
         }

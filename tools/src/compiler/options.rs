@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use weft_dialects::ir::pass::Pass;
 use weft_passes::codegen::gpu::Isa;
 use weft_passes::pipeline::{self, Stage};
-use weft_passes::{task, tile};
+use weft_passes::{graph, task, tile};
 
 use crate::limits;
 use crate::machines::Device;
@@ -83,6 +83,34 @@ impl Default for Options {
             simulate: false,
             pass_options: Vec::new(),
             max_bytes: limits::MOST_BYTES,
+        }
+    }
+}
+
+/// How results may be rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Accuracy {
+    /// As the model says: sums of the products that it names.
+    #[default]
+    Model,
+    /// 3 x 3 convolutions may be computed with fewer multiplications, where that takes less time; the bound
+    /// on the rounding errors of a sum is at most 1024 times that of the model's.
+    Relaxed,
+}
+
+impl Accuracy {
+    /// The most that the bound on rounding errors is in relaxed form, as a multiple of the model's.
+    pub const RELAXED_BOUND: u32 = 1024;
+
+    /// The options of passes that it stands for; what is asked for beside it comes behind them.
+    pub fn pass_options(self) -> Vec<(String, String, String)> {
+        let pass = graph::winograd::PASS.name;
+        match self {
+            Self::Model => Vec::new(),
+            Self::Relaxed => vec![
+                (pass.to_owned(), "tiles".to_owned(), "any".to_owned()),
+                (pass.to_owned(), "error".to_owned(), Self::RELAXED_BOUND.to_string()),
+            ],
         }
     }
 }

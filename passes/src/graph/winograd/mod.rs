@@ -19,7 +19,7 @@
 //! convolution's bound (`variant.rs`): tiles of 2 x 2 have `1 + 24 / c` for `c` channels, those
 //! of 4 x 4 about 446. An infinity, or what is no number, spreads over its whole tile.
 //!
-//! On request only, by `tiles`. A convolution stays as it is, with the reason as a remark
+//! On request only, by `tiles`, for which `--accuracy relaxed` of the tools stands. A convolution stays as it is, with the reason as a remark
 //! (`read.rs`), where the machine's cost model says that the transforms take more than the
 //! multiplications that they save (`cost.rs`); `when=always` does not ask it.
 
@@ -28,12 +28,15 @@ mod emit;
 mod read;
 mod variant;
 
+use std::fmt;
+
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Context, Op, remark};
 
 use self::read::{Conv, Refusal};
 use self::variant::{F2, F4, Variant};
+use crate::remarks::chosen;
 use crate::tile::Chooser;
 
 /// The pass.
@@ -98,8 +101,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     for nest in nests {
         match Conv::read(nest) {
             None => {}
-            Some(conv) => match conv.and_then(|conv| transform(run.context, &conv, &wanted)) {
-                Ok(()) => run.count("transformed", 1),
+            Some(conv) => match conv.and_then(|conv| {
+                let applied = transform(run.context, &conv, &wanted)?;
+                Ok((conv, applied))
+            }) {
+                Ok((conv, applied)) => {
+                    if remarks {
+                        remark(nest, &format!("{}is computed {applied}", super::named(nest)));
+                    }
+                    applied.written.replace(&conv);
+                    run.count("transformed", 1);
+                }
                 Err(why) if remarks => {
                     let name = super::named(nest);
                     let rule = why.rule();
@@ -112,12 +124,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Rewrites a convolution by the cheapest variant that is accurate enough.
+/// Writes the nests of the cheapest variant that is accurate enough.
 fn transform<'c>(
     context: &'c Context,
     conv: &Conv<'c>,
     wanted: &Wanted<'c>,
-) -> Result<(), Refusal> {
+) -> Result<Transformed<'c>, Refusal> {
     let channels = conv.summed();
     let bound = |variant: &&&Variant| variant.error(channels);
     let least = wanted.variants.iter().map(|variant| variant.error(channels));
@@ -126,13 +138,13 @@ fn transform<'c>(
         return Err(Refusal::Accuracy { bound: least, allowed: wanted.error });
     }
     let direct = wanted.chooser.as_ref().map(|chooser| cost::direct(chooser, conv));
-    let mut best: Option<(f64, emit::Written<'c>)> = None;
+    let mut best: Option<Transformed<'c>> = None;
     let mut refused = None;
     for variant in wanted.variants.iter().filter(|variant| bound(variant) <= wanted.error) {
         let written = emit::write(context, conv, variant);
         let cycles =
             wanted.chooser.as_ref().map_or(0.0, |chooser| cost::of(chooser, conv, &written));
-        let cheaper = best.as_ref().is_none_or(|(least, _)| cycles < *least);
+        let cheaper = best.as_ref().is_none_or(|best| cycles < best.cycles);
         match direct {
             Some(direct) if cycles >= direct => {
                 refused.get_or_insert(Refusal::Cost { variant: variant.name(), cycles, direct });
@@ -140,18 +152,42 @@ fn transform<'c>(
             }
             _ if !cheaper => written.erase(),
             _ => {
-                if let Some((_, other)) = best.replace((cycles, written)) {
-                    other.erase();
+                let error = variant.error(channels);
+                let new = Transformed { variant, written, error, cycles, direct };
+                if let Some(other) = best.replace(new) {
+                    other.written.erase();
                 }
             }
         }
     }
-    match (best, refused) {
-        (Some((_, written)), _) => written.replace(conv),
-        (None, Some(refusal)) => return Err(refusal),
-        (None, None) => {}
+    let none = Refusal::Accuracy { bound: least, allowed: wanted.error };
+    best.ok_or(refused.unwrap_or(none))
+}
+
+/// A convolution by Winograd's algorithm, beside the direct one.
+struct Transformed<'c> {
+    variant: &'static Variant,
+    written: emit::Written<'c>,
+    /// The bound on its rounding errors, over that of the direct one.
+    error: f64,
+    /// Predicted cycles, and those of the direct one where they were asked for.
+    cycles: f64,
+    direct: Option<f64>,
+}
+
+impl fmt::Display for Transformed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = format!("by {}", self.variant.name());
+        let told = match self.direct {
+            Some(direct) => chosen(&by, self.cycles, Some(("the direct convolution", direct))),
+            None => by,
+        };
+        write!(
+            f,
+            "{told}; its rounding errors are bounded by {:.1} times the direct ones",
+            self.error
+        )
     }
-    Ok(())
 }
 
 /// The variants that the words of an option allow.
