@@ -14,6 +14,7 @@ use weft_dialects::tile::Compute;
 
 use super::best_tile::{best, nearest_if_as_good};
 use super::chooser::Chooser;
+use super::connect_edges::Refined;
 use super::far::Far;
 use super::group_tiles::{Config, Limits, configs};
 use super::isa::{self, Near};
@@ -50,7 +51,7 @@ pub(super) struct Member<'c> {
     /// True for a copy that nobody needs but the group.
     pub copies: bool,
     /// Of what a tile of a group is a multiple, per axis, where this one is the last.
-    multiples: Vec<u64>,
+    pub multiples: Vec<u64>,
 }
 
 impl<'c> Member<'c> {
@@ -150,6 +151,8 @@ pub(super) struct Subgraph<'c> {
     pub nests: Vec<Nest<'c>>,
     /// Which of every member's accesses are to tiles that wait.
     pub inside: Vec<Vec<bool>>,
+    /// The members in finer axes, where these are the axes of the tiles.
+    pub refined: Option<Rc<[Refined<'c>]>>,
     /// Predicted cycles of one kernel.
     pub cycles: f64,
     /// Predicted cycles of the members as kernels of their own.
@@ -244,6 +247,8 @@ pub(super) struct UntiledGroup<'g, 'n, 'c> {
     pub chain: &'g Chain<'n, 'c>,
     /// Members that runs outside read, too.
     pub leaves: &'g [bool],
+    /// Of what a tile of the last one is a multiple, per axis.
+    pub steps: &'g [u64],
 }
 
 /// The best of the tiles that are constructed, if it saves more than `least` cycles.
@@ -257,7 +262,7 @@ pub(super) fn tile<'c>(
     known: &mut Known,
 ) -> Result<Subgraph<'c>, Unjoined> {
     let machine = chooser.machine;
-    let UntiledGroup { memory, members, chain, leaves } = *group;
+    let UntiledGroup { memory, members, chain, leaves, steps } = *group;
     let untiled = |rule, why: &'static str| Unjoined::Untiled(Refused::by(rule, why));
     let pace =
         Pace::of(machine, memory).ok_or_else(|| untiled("units", "the machine has no units"))?;
@@ -268,7 +273,7 @@ pub(super) fn tile<'c>(
         room: pace.room(&buffer),
         units: pace.units * pace.at_once,
         transaction_bytes: transaction(machine),
-        steps: &members[members.len() - 1].multiples,
+        steps,
         leaves,
         lays_out: private_cache(machine).is_some(),
     };
@@ -361,6 +366,7 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             tiles: (0..members.len()).map(|member| config.tiles.sizes(member)).collect(),
             nests,
             inside: self.inside.clone(),
+            refined: None,
             cycles,
             apart,
             traffic,
@@ -406,7 +412,7 @@ fn member_cycles<'c>(
 ) -> Result<TileCost, NoCycles> {
     let machine = chooser.machine;
     let TiledGroup { group, inside, nests, config } = *tiled;
-    let UntiledGroup { memory, members, chain, leaves } = *group;
+    let UntiledGroup { memory, members, chain, leaves, .. } = *group;
     let (mut each, mut waits) = (pace.member * nests.len() as f64 / pace.at_once as f64, 0.0);
     let mut again = 0;
     let brought = Far::of(machine).group(chain, &config.tiles, |own, access| inside[own][access]);

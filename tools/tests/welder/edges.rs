@@ -114,6 +114,20 @@ fn we_7_chains_become_one_kernel() {
     }
 }
 
+/// Squares see their tensor as one row of numbers, what sums them as channels of pixels: joined in the axes
+/// of the latter, a tile is some pixels with all of their channels, and none is computed twice.
+#[test]
+fn we_9_members_that_see_a_tensor_in_different_shapes_share_its_axes() {
+    let desk = Desk::new("channels.mlir");
+    desk.base();
+    let text = desk.tile();
+    assert_eq!(desk.program(&text), (1, 0), "one kernel, and nothing in the arena");
+    let squares = text.lines().find(|line| line.contains("tile.run") && line.contains("_2_near"));
+    let squares = squares.expect("a run of the squares");
+    assert!(squares.contains("-> tensor<16x480xf32>"), "{squares}");
+    desk.holds(&text);
+}
+
 #[test]
 fn we_7_what_is_read_outside_leaves_the_kernel_of_a_normalisation() {
     let desk = Desk::new("norm.mlir");

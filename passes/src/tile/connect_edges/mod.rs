@@ -14,11 +14,13 @@
 //! Some edges pay only together: a softmax reads its rows three times. So from every run on, those
 //! that read what the group makes are taken in one by one, as the artifact of Welder grows its
 //! groups, and as many stay as save the most. What a group reads several times from afar is handed over by a
-//! copy, too, where that pays (`keep.rs`).
+//! copy, too, where that pays (`keep.rs`). Kernels that see what they hand over in different shapes
+//! are tiled in axes that show it (`refined.rs`).
 
 mod grow;
 mod keep;
 mod one_pass;
+mod refined;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -28,7 +30,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::{Compute, Kernel, build};
 
-use crate::nest::{Nest, read_kernel};
+use crate::nest::{Nest, emit_kernel, read_kernel};
 use crate::remarks::{Refused, chosen};
 use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
@@ -37,6 +39,8 @@ use crate::tile::isa::Near;
 use crate::tile::member_tile::{choose_tile, construct_tile};
 use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, UntiledGroup, most_saved, tile};
 use crate::tile::views::kernel_of;
+pub(in crate::tile) use refined::Refined;
+use refined::refined;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -268,9 +272,22 @@ impl<'c> Connecting<'c> {
         if let Some(least) = pay {
             most_saved(self.chooser.machine, self.memory, &members, &chain, least)?;
         }
-        let (memory, members, chain, leaves) = (self.memory, &members[..], &chain, &leaves[..]);
-        let group = UntiledGroup { memory, members, chain, leaves };
-        let found = tile(&self.chooser, &group, least, &mut self.known);
+        let (memory, leaves) = (self.memory, &leaves[..]);
+        let steps = &members[members.len() - 1].multiples;
+        let untiled = UntiledGroup { memory, members: &members, chain: &chain, leaves, steps };
+        let mut found = tile(&self.chooser, &untiled, least, &mut self.known);
+        if let Some(finer) = refined(group, &chain.nests, &|name| self.kernel(name)) {
+            let chain = group.chain(finer.iter().map(|member| &member.nest).collect());
+            let steps = &finer[finer.len() - 1].steps(steps);
+            let least = found.as_ref().map_or(least, |found| found.saves().max(least));
+            let untiled = UntiledGroup { chain: &chain, steps, ..untiled };
+            // Where neither has a tile, that of the kernels as they are says why.
+            if let Ok(better) = tile(&self.chooser, &untiled, least, &mut self.known)
+                && found.as_ref().map_or(true, |found| better.cycles < found.cycles)
+            {
+                found = Ok(Subgraph { refined: Some(finer.into()), ..better });
+            }
+        }
         self.tried.insert(key, found.clone());
         found
     }
@@ -311,19 +328,30 @@ impl<'c> Connecting<'c> {
     /// for; reports one whose tile is not best done by lanes.
     fn retile(&mut self, graph: Op<'c>) -> Result<(), Failed> {
         let order = Order::of(graph);
-        for group in groups(self.chooser.machine, &order) {
-            let Ok(found) = self.try_group(&order, &group, None) else { continue };
-            let names: Vec<_> = group.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
+        let groups = groups(self.chooser.machine, &order);
+        let found = groups.into_iter().filter_map(|group| {
+            let found = self.try_group(&order, &group, None).ok()?;
+            Some((group.runs, found))
+        });
+        // Runs of members in other axes are others, so all groups are read first.
+        for (runs, found) in found.collect::<Vec<_>>() {
+            let names: Vec<_> = runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             if self.remarks {
-                say_tile(group.runs[0], &names, &found);
+                say_tile(runs[0], &names, &found);
             }
-            for (member, run) in group.runs.iter().enumerate() {
+            for (member, run) in runs.iter().enumerate() {
                 let key = (names.join(" "), member, found.tiles[member].clone());
                 let clone = match self.clones.get(&key) {
                     Some(clone) => clone.clone(),
                     None => self.kernel_for(&names[member], &found, member)?,
                 };
-                run.set_attr("kernel", attr::of_symbol(self.context, &clone));
+                match &found.refined {
+                    Some(finer) => {
+                        let kernel = self.kernel(&clone).ok_or(Failed)?;
+                        finer[member].apply(self.context, *run, kernel);
+                    }
+                    None => run.set_attr("kernel", attr::of_symbol(self.context, &clone)),
+                }
                 self.clones.insert(key, clone);
             }
         }
@@ -338,7 +366,14 @@ impl<'c> Connecting<'c> {
         member: usize,
     ) -> Result<String, Failed> {
         let kernel = self.kernel(name).ok_or(Failed)?;
-        let new = self.plain(kernel)?;
+        let new = match &found.refined {
+            Some(finer) => {
+                let Refined { nest, now } = &finer[member];
+                let name = self.free_name(&format!("{name}_near"));
+                emit_kernel(self.context, self.module, &name, nest, now)
+            }
+            None => self.plain(kernel)?,
+        };
         let (near, sizes) = (&found.nests[member], &found.tiles[member]);
         let beside =
             Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };

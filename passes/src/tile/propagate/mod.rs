@@ -20,6 +20,7 @@
 //! axis: each tile holds what its readers' tiles read, whatever the factors are.
 
 mod chain;
+mod placed;
 mod refusal;
 mod tiles;
 
@@ -27,6 +28,7 @@ use weft_dialects::ir::Linear;
 
 use crate::nest::Border;
 pub use chain::{Chain, Link, groups, links, merged};
+use placed::Placed;
 pub use refusal::Refusal;
 use refusal::written;
 use tiles::asked;
@@ -56,14 +58,18 @@ pub fn propagate(chain: &Chain<'_, '_>, sizes: &[u64]) -> Result<Tiles, Refusal>
     tiles.spans[root] = (0..nest.axes.len())
         .map(|axis| {
             let moves = if tiles.grid[axis] > 1 { vec![axis] } else { Vec::new() };
-            Span { size: size(axis), moves, ..Span::whole(nest.axes[axis].extent) }
+            let (extent, size) = (nest.axes[axis].extent, size(axis));
+            let placed = Some(Placed::group(tiles.grid.len(), axis, size));
+            Span { size, moves, placed, ..Span::whole(extent) }
         })
         .collect();
     for member in (0..root).rev().filter(|&member| chain.is_read(member)) {
-        tiles.spans[member] = asked_for(chain, &tiles, member)?;
+        let spans = asked_for(chain, &tiles, member)?;
+        tiles.spans[member] = spans.into_iter().map(|span| tiles.placed(span)).collect();
     }
     for member in (0..root).filter(|&member| !chain.is_read(member)) {
-        tiles.spans[member] = beside(chain, &tiles, member)?;
+        let spans = beside(chain, &tiles, member)?;
+        tiles.spans[member] = spans.into_iter().map(|span| tiles.placed(span)).collect();
     }
     for link in &chain.links {
         bordered(chain, &tiles, link)?;
@@ -169,11 +175,20 @@ fn cut(
     moves.dedup();
     let Some(outermost) = digits.first() else { return Ok(()) };
     let whole = spans[outermost.axis].extent * outermost.step;
+    if let ([digit], Some((size, clamped))) = (digits, tiles.asked_once(asks, whole))
+        && digit.step == 1
+    {
+        let extent = spans[digit.axis].extent;
+        let span = Span { asks: asks.to_vec(), size, clamped, moves, ..Span::whole(extent) };
+        spans[digit.axis] = if size == extent { Span::whole(extent) } else { span };
+        return Ok(());
+    }
     // Begin and end, for every place of the group's tile.
     let mut places = Vec::new();
     let mut clamped = false;
     let most: u64 = asks.iter().map(|ask| ask.size).sum();
     let mut apart = None;
+    let mut lowest = Vec::new();
     tiles.each_place(&moves, member, &mut |place| {
         let first = |ask: &Ask| tiles.first(ask, place);
         let low = asks.iter().map(first).min().unwrap_or(0);
@@ -182,6 +197,7 @@ fn cut(
             apart = Some((high - low) as u64);
         }
         clamped |= low < 0 || high > whole as i64;
+        lowest.push(low);
         let inside = |at: i64| at.clamp(0, whole as i64) as u64;
         places.push((inside(low), inside(high)));
     })?;
@@ -211,6 +227,9 @@ fn cut(
         span.clamped = clamped || places.iter().any(outside);
         if size == span.extent {
             *span = Span::whole(span.extent);
+        } else {
+            let starts = lowest.iter().map(|&low| u32::try_from(span.place(low)).ok());
+            span.starts = starts.collect();
         }
         if size > 1 {
             break;

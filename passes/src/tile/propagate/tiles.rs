@@ -1,7 +1,10 @@
 //! The tiles of a group's members: how large, and where each lies.
 
+use std::rc::Rc;
+
 use weft_dialects::ir::Linear;
 
+use super::placed::Placed;
 use super::refusal::Refusal;
 use crate::nest::Access;
 
@@ -36,6 +39,11 @@ pub struct Span {
     pub clamped: bool,
     /// The axes of the last member that it moves with.
     pub moves: Vec<usize>,
+    /// Where it begins, where that is one expression.
+    pub placed: Option<Placed>,
+    /// Where it begins otherwise, for each place of the group's tile along `moves`, the first of them
+    /// fastest; nothing for what follows from another span's alone.
+    pub starts: Option<Rc<[u32]>>,
 }
 
 impl Span {
@@ -44,7 +52,8 @@ impl Span {
         Self { size: extent, extent, over: 1, ..Self::default() }
     }
 
-    fn place(&self, lowest: i64) -> i64 {
+    /// Where a tile begins whose lowest element is there.
+    pub(super) fn place(&self, lowest: i64) -> i64 {
         let at = lowest.max(0) / self.over as i64;
         let at = self.within.map_or(at, |within| at % within as i64);
         at.clamp(0, (self.extent - self.size) as i64)
@@ -127,8 +136,13 @@ impl Tiles {
     /// counted in tiles.
     pub fn start(&self, member: usize, axis: usize, place: &[u64]) -> i64 {
         let span = &self.spans[member][axis];
-        if member + 1 == self.spans.len() {
-            return (place[axis] * span.size) as i64;
+        if let Some(placed) = &span.placed {
+            return placed.at(place);
+        }
+        if let Some(starts) = &span.starts {
+            let moves = span.moves.iter().rev();
+            let number = moves.fold(0, |number, &axis| number * self.grid[axis] + place[axis]);
+            return starts[number as usize].into();
         }
         let lowest = span.asks.iter().map(|ask| self.first(ask, place)).min();
         lowest.map_or(0, |lowest| span.place(lowest))

@@ -1,0 +1,132 @@
+//! Members in axes that show each other what they hand over.
+//!
+//! ```text
+//! square reads and writes [c * p]; mean reads [c, p]       a tile of columns is no run of what is squared
+//!   ->  both over c and p
+//! ```
+//!
+//! A kernel's axes were fused where its own tensors allow it, and its neighbours may see these in
+//! other shapes. Where a group has no tile for that alone, each tensor that is handed over gets the one
+//! shape that all of its kernels agree on (`stream_host/refine.rs`), and they get the axes of it.
+
+use weft_dialects::ir::{Builder, Context, Linear, Op, Val, ty};
+use weft_dialects::tile::Connect;
+use weft_dialects::tile::build::{self, RunOp};
+
+use crate::nest::{Border, Nest, index_axis};
+use crate::tile::groups::Group;
+use crate::tile::stream_host::flow::{Arg, Flow, Step, Tensor};
+use crate::tile::stream_host::refine::refine;
+use crate::tile::views::{kernel_of, root, view};
+
+/// A member in finer axes.
+#[derive(Clone)]
+pub(in crate::tile) struct Refined<'c> {
+    pub nest: Nest<'c>,
+    /// The axes of its kernel's text, as expressions of these.
+    pub now: Vec<Linear>,
+}
+
+/// The members of a group in axes that agree on what they hand over; `None` where they do so already.
+pub(super) fn refined<'c>(
+    group: &Group<'c>,
+    nests: &[&Nest<'c>],
+    kernel: &dyn Fn(&str) -> Option<Op<'c>>,
+) -> Option<Vec<Refined<'c>>> {
+    let mut flow = Flow::default();
+    for (member, (&op, &nest)) in group.runs.iter().zip(nests).enumerate() {
+        let output = &nest.outputs[0];
+        let elements = output.shape.iter().product();
+        let tensor = Tensor {
+            shape: vec![elements],
+            elements,
+            elem: output.elem(),
+            may_be_cut: elements > 1,
+            writers: vec![member],
+            readers: Vec::new(),
+            source: None,
+            is_result: false,
+            name: String::new(),
+        };
+        flow.tensors.push(tensor);
+        let operands = op.operands();
+        let inits = operands.len() - op.results().len();
+        let arg = |(number, &operand): (usize, &Val<'c>)| match group.maker(operand) {
+            _ if number >= inits => Arg::Tensor(member),
+            Some(maker) => Arg::Tensor(maker),
+            None => Arg::Known(operand),
+        };
+        let axes = nest.axes.len();
+        let asks = nest.bodies().iter().any(|body| {
+            *body != nest.body && body.ops().into_iter().any(|op| index_axis(op).is_some())
+        });
+        let bordered = nest.accesses().iter().any(|access| Border::of(access).is_some());
+        flow.steps.push(Step {
+            op,
+            kernel: kernel(kernel_of(op))?,
+            nest: nest.clone(),
+            now: (0..axes).map(|axis| Linear::axis(axes, axis)).collect(),
+            args: operands.iter().enumerate().map(arg).collect(),
+            rigid: asks || bordered,
+        });
+    }
+    refine(&mut flow);
+    let changed =
+        flow.steps.iter().zip(nests).any(|(step, nest)| step.nest.axes.len() != nest.axes.len());
+    let all = flow.steps.into_iter().map(|Step { nest, now, .. }| Refined { nest, now });
+    changed.then(|| all.collect())
+}
+
+impl<'c> Refined<'c> {
+    /// Of what a tile in these axes is a multiple, where it is one of `steps` in those of the text.
+    pub fn steps(&self, steps: &[u64]) -> Vec<u64> {
+        let mut own = vec![1; self.nest.axes.len()];
+        for (index, &step) in self.now.iter().zip(steps) {
+            for (axis, &apart) in index.coefficients.iter().enumerate() {
+                if let Some(apart) = u64::try_from(apart).ok().filter(|apart| *apart > 0) {
+                    own[axis] = step.div_ceil(apart).clamp(1, self.nest.axes[axis].extent.max(1));
+                }
+            }
+        }
+        own
+    }
+
+    /// Applies `kernel`, whose arguments are the accesses of the nest, instead of the one that a run
+    /// applies; edges are handed over in the same memories.
+    pub fn apply(&self, context: &'c Context, run: Op<'c>, kernel: Op<'c>) {
+        let types = kernel.body(0).expect("it was just written").args();
+        let mut b = Builder::before(context, run).with_location(run.location());
+        let mut edges: Vec<Op<'c>> = Vec::new();
+        let mut seen: Vec<Val<'c>> = Vec::new();
+        let mut made: Vec<(Val<'c>, Val<'c>)> = Vec::new();
+        for (access, arg) in self.nest.accesses().into_iter().zip(types) {
+            let operand = root(run.operand(access.argument().index()));
+            let known = made.iter().find(|(of, made)| *of == operand && made.ty() == arg.ty());
+            let value = match (known, operand.def().and_then(Connect::of)) {
+                (Some((_, made)), _) => *made,
+                (None, Some(edge)) => {
+                    edges.push(edge.op);
+                    let source = view(&mut b, root(edge.source), arg.ty());
+                    build::connect(&mut b, source, edge.memory).result(0)
+                }
+                (None, None) => view(&mut b, operand, arg.ty()),
+            };
+            made.push((operand, value));
+            seen.push(value);
+        }
+        let (inputs, inits) = seen.split_at(seen.len() - self.nest.outputs.len());
+        let name = run.attr("name").and_then(weft_dialects::ir::attr::string).unwrap_or("");
+        let fresh = RunOp { name, kernel: kernel.symbol(), inputs, inits, at: &[] }.build(&mut b);
+        for (old, new) in run.results().into_iter().zip(fresh.results()) {
+            debug_assert_eq!(ty::count(old.ty()), ty::count(new.ty()));
+            let same = view(&mut b, new, old.ty());
+            old.replace_with(same);
+        }
+        run.erase();
+        for edge in edges {
+            if edge.result(0).uses().is_empty() {
+                edge.erase();
+            }
+        }
+    }
+}
