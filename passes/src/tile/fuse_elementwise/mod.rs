@@ -9,7 +9,8 @@
 //! it, both visit the elements in one order, and nothing lies more awkwardly for the lanes than
 //! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
 //! the reader becomes its epilogue, which may store another type than the sums have. A reduction
-//! whose weight other kernels read too stays alone: each would lay it out for itself. Where an
+//! whose weight other kernels read too stays alone, if that takes more than what it makes: each would
+//! lay it out for itself. Where an
 //! instruction with axes of its own, or a block of several groups of lanes, may do the reduction,
 //! the kernel that results is compared with the two that there are: an array that stores what it
 //! folds is worth more than the epilogue.
@@ -31,6 +32,7 @@ use super::block;
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::read;
+use super::far::bytes;
 use super::views::{applied, erase_views, kernel_of, readers, root, view};
 use crate::nest::{self, Access, Nest};
 use crate::remarks::Refused;
@@ -181,13 +183,16 @@ impl<'c> Fuse<'c> {
         makers.reverse();
         makers.sort_by_key(|(_, nest)| !is_elementwise(nest));
         for (maker, nest) in makers {
+            // What is saved is the result, so a weight that takes less may be there twice.
+            let saved = bytes(&nest.outputs[0]);
             let shared = |input: &Access<'c>| {
                 let tensor = root(maker.operand(input.argument().index()));
-                constant.contains(&tensor) && readers(tensor).iter().any(|(op, _)| *op != maker)
+                let others = || readers(tensor).iter().any(|(op, _)| *op != maker);
+                bytes(input) > saved && constant.contains(&tensor) && others()
             };
             let fused = match !is_elementwise(&nest) && nest.inputs.iter().any(shared) {
                 true => {
-                    let why = "another kernel reads its weight, which would be held twice";
+                    let why = "another kernel reads its weight, which would be held twice for less than it takes";
                     Err(Refused::by("weight", why))
                 }
                 false => self.fuse(user, maker, &nest),
