@@ -11,7 +11,8 @@ C library, the others as `peers.py` says; one whose results are not weft's is na
 With --floors a round also measures the core's peak and bandwidth, and the share that weft
 reached of what they allow is told (`floors.py`; one thread only). --before names the folder of
 another build's `weft` and `libweft_runtime.so`, which runs beside the peers but is none: its time
-over weft's, above 1 where weft became faster, has a summary of its own. Needs
+over weft's, above 1 where weft became faster, has a summary of its own. --relaxed runs weft with
+`--accuracy relaxed` beside them, too, with the best peer's time over that. Needs
 `pip install numpy onnx` and what the peers are in (`peers.py`), and a C compiler for the floors.
 """
 import argparse
@@ -33,8 +34,8 @@ from peers import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / "target" / "release"
-# The name under which another build of weft runs.
-BEFORE = "before"
+# The names under which another build of weft runs, and this one where it may round otherwise.
+BEFORE, RELAXED = "before", "relaxed"
 
 
 class Port(ctypes.Structure):
@@ -43,11 +44,11 @@ class Port(ctypes.Structure):
 
 
 class Weft:
-    def __init__(self, model, feeds, threads, folder, artifact=None, build=BIN):
+    def __init__(self, model, feeds, threads, folder, artifact=None, build=BIN, more=()):
         begin = time.perf_counter()
         if artifact is None:
             artifact = os.path.join(folder, "model.weft")
-            compile_ = [build / "weft", "compile", model, "-o", artifact, "--no-cache"]
+            compile_ = [build / "weft", "compile", model, "-o", artifact, "--no-cache", *more]
             subprocess.run(compile_, check=True)
         self.compile_s = time.perf_counter() - begin
         lib = ctypes.CDLL(str(build / "libweft_runtime.so"))
@@ -158,10 +159,12 @@ def measure(model, feeds, threads, peers, rounds, seconds, roofline):
         row["share"] = max(arithmetic, min(passes)) / row["ms"]["weft"]
     running = [name for name in peers if name in engines]
     over = {name: ratio(medians[name], medians["weft"]) for name in running}
-    running = [name for name in running if name != BEFORE]
+    running = [name for name in running if name not in (BEFORE, RELAXED)]
     if running:
         best = min(running, key=lambda name: row["ms"][name])
         row |= {"over_weft": over, "best_peer": best, "best_over_weft": over[best]}
+        if RELAXED in over:
+            row["best_over_relaxed"] = ratio(medians[best], medians[RELAXED])
     if BEFORE in over:
         row["before_over_weft"] = over[BEFORE]
     return row
@@ -181,11 +184,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--floors", action="store_true")
     parser.add_argument("--before", type=pathlib.Path, help="the folder of another build of weft")
+    parser.add_argument("--relaxed", action="store_true", help="weft with --accuracy relaxed, too")
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     peers = {name: PEERS[name] for name in args.peers.split(",") if name}
     if args.before:
         peers[BEFORE] = functools.partial(Weft, build=args.before.resolve())
+    if args.relaxed:
+        peers[RELAXED] = functools.partial(Weft, more=["--accuracy", "relaxed"])
     folder = tempfile.TemporaryDirectory()
     roofline = floors.Roofline(folder.name) if args.floors else None
     models = [model for folder in args.models for model in sorted(folder.glob("*.onnx"))]
@@ -203,10 +209,12 @@ def main():
             print(f"{model.stem:32s} {threads} thread(s)  ms: {times}  "
                   f"ratio {row.get('best_over_weft', float('nan')):.2f}"
                   + (f"  before {row['before_over_weft']:.2f}" if BEFORE in row["ms"] else "")
+                  + (f"  relaxed {row['best_over_relaxed']:.2f}" if "best_over_relaxed" in row else "")
                   + (f"  share {row['share']:.2f}" if "share" in row else "")
                   + "".join(f"  {name}: {why}" for name, why in row.get("refused", {}).items()),
                   flush=True)
-    for key, what in (("best_over_weft", "best peer"), ("before_over_weft", BEFORE)):
+    for key, what in (("best_over_weft", "best peer"), ("before_over_weft", BEFORE),
+                      ("best_over_relaxed", "best peer, relaxed accuracy")):
         for threads in map(int, args.threads.split(",")):
             summary(what, threads, {name: row[key] for name, found in rows.items() for row in found
                                     if row["threads"] == threads and key in row})

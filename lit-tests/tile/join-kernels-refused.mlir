@@ -259,3 +259,67 @@ tile.kernel @sum {
   %s = tile.store %c from @vreg to %o : tensor<8xf32>
   tile.yield %s : tensor<8xf32>
 }
+
+// -----
+
+// A plane with a border is laid out from a tile that waits. What leaves the kernel, too, lies in the shared memory as
+// one row, and has no planes.
+// CHECK: error: @double is read past its ends in other dimensions than it is made in, and what it makes is also read outside
+// CHECK: help: connect all its readers, or none
+#m = affine_map<(m) -> (m)>
+#window = affine_map<(y, x, r, s) -> (y + r, x + s)>
+#taps = affine_map<(y, x, r, s) -> (r, s)>
+#point = affine_map<(y, x, r, s) -> (y, x)>
+#all = affine_map<(y, x) -> (y, x)>
+
+tile.graph @leaves inputs ["x", "w"] outputs ["h", "y"] : (tensor<16xf32>, tensor<3x3xf32>) -> (tensor<16xf32>, tensor<4x4xf32>) {
+^bb0(%x: tensor<16xf32>, %w: tensor<3x3xf32>):
+  %e = tile.empty in @dram : tensor<16xf32>
+  %h = tile.run "double" @double(%x) into(%e) : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %v = tile.view %h : tensor<16xf32> to tensor<4x4xf32>
+  %n = tile.connect %v in @l2 : tensor<4x4xf32>
+  %f = tile.empty in @dram : tensor<4x4xf32>
+  %y = tile.run "sum" @sum(%n, %w) into(%f) : (tensor<4x4xf32>, tensor<3x3xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  tile.output %h, %y : tensor<16xf32>, tensor<4x4xf32>
+}
+tile.kernel @double {
+^bb0(%x: tensor<16xf32>, %o: tensor<16xf32>):
+  %a = tile.load %x to @vreg : tensor<16xf32>
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"l2"[16]>, #tile.rtile<"vreg"[8]>] : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32> {
+  ^bb0(%i: tensor<16xf32>, %j: tensor<16xf32>):
+    %r = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]} ins(%i : tensor<16xf32>) outs(%j : tensor<16xf32>) {
+    ^bb0(%p: f32, %q: f32):
+      %t = arith.addf %p, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<16xf32>
+    tile.yield %r : tensor<16xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<16xf32>
+  tile.yield %s : tensor<16xf32>
+}
+tile.kernel @sum {
+^bb0(%x: tensor<4x4xf32>, %w: tensor<3x3xf32>, %o: tensor<4x4xf32>):
+  %a = tile.load %x to @dram : tensor<4x4xf32>
+  %b = tile.load %w to @dram : tensor<3x3xf32>
+  %c = tile.compute ins(%a, %b) outs(%o) on @valu lanes 1 tiles [#tile.rtile<"l2"[4, 4, 3, 3]>, #tile.rtile<"vreg"[1, 4, 1, 1]>] schedule <border = @l2> : (tensor<4x4xf32>, tensor<3x3xf32>, tensor<4x4xf32>) -> tensor<4x4xf32> {
+  ^bb0(%i: tensor<4x4xf32>, %k: tensor<3x3xf32>, %j: tensor<4x4xf32>):
+    %z = arith.constant 0.0 : f32
+    %f = linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel"]} outs(%j : tensor<4x4xf32>) {
+    ^bb0(%q: f32):
+      linalg.yield %z : f32
+    } -> tensor<4x4xf32>
+    %g = tensor.pad %i low[1, 1] high[1, 1] {
+    ^bb0(%p: index, %q: index):
+      tensor.yield %z : f32
+    } : tensor<4x4xf32> to tensor<6x6xf32>
+    %r = linalg.generic {indexing_maps = [#window, #taps, #point], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%g, %k : tensor<6x6xf32>, tensor<3x3xf32>) outs(%f : tensor<4x4xf32>) {
+    ^bb0(%p: f32, %q: f32, %s: f32):
+      %t = arith.mulf %p, %q : f32
+      %u = arith.addf %s, %t : f32
+      linalg.yield %u : f32
+    } -> tensor<4x4xf32>
+    tile.yield %r : tensor<4x4xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<4x4xf32>
+  tile.yield %s : tensor<4x4xf32>
+}

@@ -95,10 +95,10 @@ impl<'c> Join<'c> {
         &self,
         group: &Group<'c>,
         member: usize,
-        nest: &Nest<'c>,
+        chain: &Chain<'_, 'c>,
         tiles: &Tiles,
     ) -> Result<(), Failed> {
-        let run = group.runs[member];
+        let (run, nest) = (group.runs[member], chain.nests[member]);
         let output = &nest.outputs[0];
         let points = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
         let points: u64 = points.map(|axis| nest.axes[axis].extent).product();
@@ -113,6 +113,11 @@ impl<'c> Join<'c> {
         if !starts_empty(run) || !whole || held {
             let what = "keeps some of what its tensor held, which lies in the shared memory";
             return Err(refuse(what, "hand the tensor over in the shared memory"));
+        }
+        if group.leaves(member) && chain.hides_border(member).is_some() {
+            let what = "is read past its ends in other dimensions than it is made in, and what it makes is \
+                        also read outside";
+            return Err(refuse(what, "connect all its readers, or none"));
         }
         if group.leaves(member) && !tiles.partitions(member) {
             let what =

@@ -157,8 +157,8 @@ impl<'c> Join<'c> {
             true => check_one_pass(group, &nests)?,
             false => self.check_ways(group, &kernels, &nests)?,
         }
-        for (member, nest) in nests.iter().enumerate().take(nests.len() - 1) {
-            self.check_member(group, member, nest, &tiles)?;
+        for member in 0..nests.len() - 1 {
+            self.check_member(group, member, &chain, &tiles)?;
         }
         if !in_registers {
             self.check_room(group, &chain, &tiles)?;

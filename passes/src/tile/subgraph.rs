@@ -264,6 +264,10 @@ pub(super) fn tile<'c>(
     let machine = chooser.machine;
     let UntiledGroup { memory, members, chain, leaves, steps } = *group;
     let untiled = |rule, why: &'static str| Unjoined::Untiled(Refused::by(rule, why));
+    if (0..members.len()).any(|maker| leaves[maker] && chain.hides_border(maker).is_some()) {
+        let why = "what others read, too, is read past its ends in other dimensions";
+        return Err(untiled("plane", why));
+    }
     let pace =
         Pace::of(machine, memory).ok_or_else(|| untiled("units", "the machine has no units"))?;
     let buffer = machine

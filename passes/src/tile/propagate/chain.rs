@@ -2,7 +2,7 @@
 
 use weft_dialects::ir::Linear;
 
-use crate::nest::{Access, Nest};
+use crate::nest::{Access, Border, Nest};
 
 /// Kernels that hand tensors to each other, each before those that read it; the last one's
 /// tile is the group's.
@@ -61,6 +61,19 @@ impl<'n, 'c> Chain<'n, 'c> {
     /// An access to what `maker` makes, in the dimensions in which it is handed over.
     pub fn merged(&self, maker: usize, access: &Access<'c>) -> Vec<Linear> {
         merged(access, &self.handed[maker])
+    }
+
+    /// The link by which `maker`'s tensor is read past its ends in other dimensions than it is handed over
+    /// in: in the shared memory there is no plane of it to lay out.
+    pub fn hides_border(&self, maker: usize) -> Option<Link> {
+        let dims =
+            |shape: &[u64]| shape.iter().copied().filter(|&dim| dim != 1).collect::<Vec<_>>();
+        let hides = |link: &&Link| {
+            let read = self.nests[link.reader].reads()[link.read];
+            let own = dims(&read.shape_in_memory());
+            link.maker == maker && Border::of(read).is_some() && own != dims(&self.handed[maker])
+        };
+        self.links.iter().find(hides).copied()
     }
 
     /// Returns whether some member reads what `member` makes.
