@@ -207,8 +207,7 @@ impl<'m, 'c> Model<'m, 'c> {
             } else if let Some(rows) = self.rows_stored_along(tile) {
                 self.in_rows(rows, lanes)
             } else {
-                let stored = self.along(output, tile, self.facts.store);
-                stored.max(self.refill(output, tile, 2))
+                self.along(output, tile, self.facts.store).max(self.refill(output, tile, 2))
             };
             if !across && !turned {
                 finish += self.torn(output, tile);
@@ -257,7 +256,7 @@ impl<'m, 'c> Model<'m, 'c> {
         let gone = self.facts.caches.iter().take_while(|cache| {
             let mut sets = cache.sets();
             sets.add(output, &sizes);
-            sets.crowded(cache.ways / 2) > 0.0
+            sets.crowded((cache.ways / 2).max(1)) > 0.0
         });
         let wait = self.facts.store_latency;
         let each: f64 = gone.map(|cache| 2.0 * (cache.refill + cache.jump + wait)).sum();

@@ -429,7 +429,9 @@ fn member_cycles<'c>(
         let sizes = config.tiles.sizes(member);
         let shapes: Vec<_> = nest.accesses().into_iter().map(|access| &access.shape).collect();
         let own = &inside[member];
-        let key = format!("{} {sizes:?} {shapes:?} {own:?} {taken}", members[member].name);
+        let whole = chain.nests[member].extents();
+        let key =
+            format!("{} {whole:?} {sizes:?} {shapes:?} {own:?} {taken}", members[member].name);
         let tile = || {
             let beside = Near { memory, taken: config.footprint, inside: own };
             let tile = choose_tile(chooser, nest, &sizes, beside)?;

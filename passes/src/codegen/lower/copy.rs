@@ -63,7 +63,7 @@ pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
         view::store(b, value, to.view);
     } else if let Some(lanes) = from.register().filter(|&lanes| lanes >= copy.count) {
         let value = view::load(b, from.view, lanes);
-        if streams {
+        if streams && lanes == copy.count {
             view::store_past_caches(b, value, to.view);
         } else {
             write(b, &to, value, copy.count);
@@ -71,7 +71,9 @@ pub fn expand<'c>(b: &mut Builder<'c>, machine: Machine<'c>, copy: &Copy<'c>) {
     } else {
         let bytes = ty::byte_size(elem(from.view)).unwrap_or(1);
         let lanes = target::register_bytes(machine) / bytes;
-        match read_lane(b, &from, copy.count).filter(|_| streams) {
+        // A line has as many lanes as the registers it is read of, and all of it would be stored.
+        let whole = streams && last_extent(from.view) == copy.count;
+        match read_lane(b, &from, copy.count).filter(|_| whole) {
             Some(line) => view::store_past_caches(b, line, to.view),
             None => through_registers(b, &from, &to, copy.count, lanes),
         }

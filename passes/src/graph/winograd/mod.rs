@@ -63,7 +63,7 @@ pub const PASS: Pass = Pass {
         },
         PassOption {
             name: "remarks",
-            description: "say which convolutions stay direct, and why",
+            description: "say which convolutions are transformed, which stay direct, and why",
             fallback: "false",
         },
     ],

@@ -109,8 +109,9 @@ struct Connecting<'c> {
     known: Known,
     /// Results for runs of the same kernels that are connected alike.
     tried: HashMap<String, Result<Subgraph<'c>, Unjoined>>,
-    /// Kernels of groups: by the names of all members, which of them, and its tile.
-    clones: HashMap<(String, usize, Vec<u64>), String>,
+    /// Kernels of groups: by the names of all members, which of them, its tile, and its extents where its
+    /// axes are others than its kernel's.
+    clones: HashMap<(String, usize, Vec<u64>, Vec<u64>), String>,
     /// Runs that hand over in registers.
     in_registers: HashSet<Op<'c>>,
     /// Kernels that copy tensors, by the text of the tensor's type.
@@ -281,12 +282,19 @@ impl<'c> Connecting<'c> {
             let steps = &finer[finer.len() - 1].steps(steps);
             let least = found.as_ref().map_or(least, |found| found.saves().max(least));
             let untiled = UntiledGroup { chain: &chain, steps, ..untiled };
-            // Where neither has a tile, that of the kernels as they are says why.
-            if let Ok(better) = tile(&self.chooser, &untiled, least, &mut self.known)
-                && found.as_ref().map_or(true, |found| better.cycles < found.cycles)
-            {
-                found = Ok(Subgraph { refined: Some(finer.into()), ..better });
-            }
+            let finer_found = tile(&self.chooser, &untiled, least, &mut self.known);
+            found = match (found, finer_found) {
+                (found, Ok(better))
+                    if found.as_ref().is_ok_and(|own| own.cycles <= better.cycles) =>
+                {
+                    found
+                }
+                (_, Ok(better)) => Ok(Subgraph { refined: Some(finer.into()), ..better }),
+                // It may save enough where less is asked.
+                (Err(Unjoined::Untiled(_)), Err(little @ Unjoined::Little { .. })) => Err(little),
+                // Where neither has a tile, that of the kernels as they are says why.
+                (found, Err(_)) => found,
+            };
         }
         self.tried.insert(key, found.clone());
         found
@@ -340,15 +348,17 @@ impl<'c> Connecting<'c> {
                 say_tile(runs[0], &names, &found);
             }
             for (member, run) in runs.iter().enumerate() {
-                let key = (names.join(" "), member, found.tiles[member].clone());
+                let finer = found.refined.as_ref().map(|finer| &finer[member]);
+                let extents = finer.map_or_else(Vec::new, |finer| finer.nest.extents());
+                let key = (names.join(" "), member, found.tiles[member].clone(), extents);
                 let clone = match self.clones.get(&key) {
                     Some(clone) => clone.clone(),
                     None => self.kernel_for(&names[member], &found, member)?,
                 };
-                match &found.refined {
+                match finer {
                     Some(finer) => {
                         let kernel = self.kernel(&clone).ok_or(Failed)?;
-                        finer[member].apply(self.context, *run, kernel);
+                        finer.apply(self.context, *run, kernel);
                     }
                     None => run.set_attr("kernel", attr::of_symbol(self.context, &clone)),
                 }
@@ -366,9 +376,8 @@ impl<'c> Connecting<'c> {
         member: usize,
     ) -> Result<String, Failed> {
         let kernel = self.kernel(name).ok_or(Failed)?;
-        let new = match &found.refined {
-            Some(finer) => {
-                let Refined { nest, now } = &finer[member];
+        let new = match found.refined.as_ref().map(|finer| &finer[member]) {
+            Some(Refined { nest, now }) => {
                 let name = self.free_name(&format!("{name}_near"));
                 emit_kernel(self.context, self.module, &name, nest, now)
             }

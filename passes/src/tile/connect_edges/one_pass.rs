@@ -131,7 +131,7 @@ impl<'c> Connecting<'c> {
     fn write_one_pass(&mut self, found: &Found<'c>, chosen: &ChosenPair<'c>) -> Result<(), Failed> {
         let names: Vec<_> = found.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
         for (member, run) in found.runs.iter().enumerate() {
-            let key = (names.join(" "), member, Vec::new());
+            let key = (names.join(" "), member, Vec::new(), Vec::new());
             let name = match self.clones.get(&key) {
                 Some(known) => known.clone(),
                 None => {

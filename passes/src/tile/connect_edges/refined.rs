@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A kernel's axes were fused where its own tensors allow it, and its neighbours may see these in
-//! other shapes. Where a group has no tile for that alone, each tensor that is handed over gets the one
-//! shape that all of its kernels agree on (`stream_host/refine.rs`), and they get the axes of it.
+//! other shapes. Here each tensor that is handed over gets the one shape that all of its kernels agree on
+//! (`stream_host/refine.rs`), and they get the axes of it; a group has these where it takes less with them,
+//! or has no tile without.
 
 use weft_dialects::ir::{Builder, Context, Linear, Op, Val, ty};
 use weft_dialects::tile::Connect;
@@ -105,7 +106,9 @@ impl<'c> Refined<'c> {
             let value = match (known, operand.def().and_then(Connect::of)) {
                 (Some((_, made)), _) => *made,
                 (None, Some(edge)) => {
-                    edges.push(edge.op);
+                    if !edges.contains(&edge.op) {
+                        edges.push(edge.op);
+                    }
                     let source = view(&mut b, root(edge.source), arg.ty());
                     build::connect(&mut b, source, edge.memory).result(0)
                 }

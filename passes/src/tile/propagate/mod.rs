@@ -16,8 +16,9 @@
 //! that the dimension is made of; those outside of it have one point, those inside are whole, so
 //! that it is one interval there, too.
 //!
-//! Sizes are found by trying every place of the group's tile, along the axes that matter for an
-//! axis: each tile holds what its readers' tiles read, whatever the factors are.
+//! Where all that is asked for begins at one place, its size is the largest ask (`placed.rs`). Otherwise sizes
+//! are found by trying every place of the group's tile, along the axes that matter for an axis: each
+//! tile holds what its readers' tiles read, whatever the factors are.
 
 mod chain;
 mod placed;
