@@ -6,12 +6,13 @@
 // RUN: weft-opt %s --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=joining=all --tile-join-kernels | FileCheck %s --check-prefix=ONE
 
 // REMARK: remark: @square, @sum are one kernel: tiles of [{{[0-9]+}}, 16] that move
+// CHECK: %[[X:.+]] = tile.view %arg0 : tensor<1048576xf32> to tensor<16x65536xf32>
 // CHECK: %[[O:.+]] = tile.view %{{.+}} : tensor<1048576xf32> to tensor<16x65536xf32>
-// CHECK: %[[Q:.+]] = tile.run "square" @square_near(%{{.+}}) into(%[[O]]) : (tensor<1048576xf32>, tensor<16x65536xf32>) -> tensor<16x65536xf32>
+// CHECK: %[[Q:.+]] = tile.run "square" @square_near(%[[X]]) into(%[[O]]) : (tensor<16x65536xf32>, tensor<16x65536xf32>) -> tensor<16x65536xf32>
 // CHECK: %[[N:.+]] = tile.connect %[[Q]] in @l2
 // CHECK: tile.run "sum" @sum_near(%[[N]])
 // CHECK: tile.kernel @square_near
-// CHECK-NEXT: ^bb0(%{{.+}}: tensor<1048576xf32>, %{{.+}}: tensor<16x65536xf32>):
+// CHECK-NEXT: ^bb0(%{{.+}}: tensor<16x65536xf32>, %{{.+}}: tensor<16x65536xf32>):
 
 // ONE-COUNT-1: tile.run
 // ONE-NOT: tile.run

@@ -14,7 +14,7 @@ use weft_dialects::ir::{Builder, Context, Linear, Op, Val, ty};
 use weft_dialects::tile::Connect;
 use weft_dialects::tile::build::{self, RunOp};
 
-use crate::nest::{Border, Nest, index_axis};
+use crate::nest::{Access, Border, Nest, index_axis};
 use crate::tile::groups::Group;
 use crate::tile::stream_host::flow::{Arg, Flow, Step, Tensor};
 use crate::tile::stream_host::refine::refine;
@@ -35,39 +35,37 @@ pub(super) fn refined<'c>(
     kernel: &dyn Fn(&str) -> Option<Op<'c>>,
 ) -> Option<Vec<Refined<'c>>> {
     let mut flow = Flow::default();
+    let handed = group.runs.iter().zip(nests).enumerate();
+    flow.tensors.extend(handed.map(|(member, (_, nest))| tensor(&nest.outputs[0], vec![member])));
     for (member, (&op, &nest)) in group.runs.iter().zip(nests).enumerate() {
-        let output = &nest.outputs[0];
-        let elements = output.shape.iter().product();
-        let tensor = Tensor {
-            shape: vec![elements],
-            elements,
-            elem: output.elem(),
-            may_be_cut: elements > 1,
-            writers: vec![member],
-            readers: Vec::new(),
-            source: None,
-            is_result: false,
-            name: String::new(),
-        };
-        flow.tensors.push(tensor);
         let operands = op.operands();
         let inits = operands.len() - op.results().len();
-        let arg = |(number, &operand): (usize, &Val<'c>)| match group.maker(operand) {
-            _ if number >= inits => Arg::Tensor(member),
-            Some(maker) => Arg::Tensor(maker),
-            None => Arg::Known(operand),
-        };
+        let accesses = nest.accesses();
+        let mut args = Vec::new();
+        for (number, &operand) in operands.iter().enumerate() {
+            let access = accesses.iter().find(|access| access.argument().index() == number);
+            args.push(match (group.maker(operand), access) {
+                _ if number >= inits => Arg::Tensor(member),
+                (Some(maker), _) => Arg::Tensor(maker),
+                // What comes from outside is a box to each, too, if it can.
+                (None, Some(access)) => {
+                    flow.tensors.push(tensor(access, Vec::new()));
+                    Arg::Tensor(flow.tensors.len() - 1)
+                }
+                (None, None) => Arg::Known(operand),
+            });
+        }
         let axes = nest.axes.len();
         let asks = nest.bodies().iter().any(|body| {
             *body != nest.body && body.ops().into_iter().any(|op| index_axis(op).is_some())
         });
-        let bordered = nest.accesses().iter().any(|access| Border::of(access).is_some());
+        let bordered = accesses.iter().any(|access| Border::of(access).is_some());
         flow.steps.push(Step {
             op,
             kernel: kernel(kernel_of(op))?,
             nest: nest.clone(),
             now: (0..axes).map(|axis| Linear::axis(axes, axis)).collect(),
-            args: operands.iter().enumerate().map(arg).collect(),
+            args,
             rigid: asks || bordered,
         });
     }
@@ -76,6 +74,22 @@ pub(super) fn refined<'c>(
         flow.steps.iter().zip(nests).any(|(step, nest)| step.nest.axes.len() != nest.axes.len());
     let all = flow.steps.into_iter().map(|Step { nest, now, .. }| Refined { nest, now });
     changed.then(|| all.collect())
+}
+
+/// A tensor as an access sees it, in one dimension until others are known.
+fn tensor<'c>(access: &Access<'c>, writers: Vec<usize>) -> Tensor<'c> {
+    let elements = access.shape.iter().product();
+    Tensor {
+        shape: vec![elements],
+        elements,
+        elem: access.elem(),
+        may_be_cut: elements > 1,
+        writers,
+        readers: Vec::new(),
+        source: None,
+        is_result: false,
+        name: String::new(),
+    }
 }
 
 impl<'c> Refined<'c> {
