@@ -15,6 +15,7 @@ mod far;
 pub mod fill_borders;
 pub mod fuse_elementwise;
 pub mod gather;
+mod group_member;
 pub mod group_tiles;
 mod groups;
 pub mod instances;

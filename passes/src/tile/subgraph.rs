@@ -10,133 +10,24 @@ use std::rc::Rc;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::ty;
-use weft_dialects::tile::Compute;
 
 use super::best_tile::{best, nearest_if_as_good};
 use super::chooser::Chooser;
 use super::connect_edges::Refined;
 use super::far::Far;
+use super::group_member::{Member, needed, steps, transaction};
 use super::group_tiles::{Config, Limits, configs};
-use super::isa::{self, Near};
+use super::isa::Near;
 use super::member_tile::{choose_tile, inside, tile_nest};
 use super::pace::Pace;
-use super::propagate::{Chain, Link, Tiles, propagate, reach};
-use super::traffic::traffic;
+use super::propagate::{Chain, Link, Tiles, reach};
 use super::way::{move_cycles, nearer_caches, private_cache, way};
 use crate::cost::worth;
-use crate::nest::grid::task_grid;
-use crate::nest::{Access, Nest, Start};
+use crate::nest::{Access, Nest};
 use crate::remarks::Refused;
 
 /// Tiles that the policy is asked about.
 const TRIED: usize = 3;
-
-/// A kernel that can be part of a group.
-pub(super) struct Member<'c> {
-    /// Its kernel's.
-    name: String,
-    pub nest: Nest<'c>,
-    /// Cycles that it is predicted to take as a kernel of its own on one unit.
-    cycles: f64,
-    /// Its rTasks then.
-    tasks: u64,
-    /// Steps of one of them.
-    steps: f64,
-    /// Bytes that they move.
-    traffic: u64,
-    /// Bytes of them that an instruction brings more than once.
-    again: u64,
-    /// True where it makes all of its output.
-    pub whole: bool,
-    /// True for a copy that nobody needs but the group.
-    pub copies: bool,
-    /// Of what a tile of a group is a multiple, per axis, where this one is the last.
-    pub multiples: Vec<u64>,
-}
-
-impl<'c> Member<'c> {
-    /// `None` for what groups of lanes do together, or reads what its output held, and
-    /// for instructions of axes whose operands are not brought from `memory`, too.
-    pub fn new(
-        chooser: &Chooser<'c>,
-        memory: &str,
-        name: &str,
-        compute: Compute<'c>,
-        nest: Nest<'c>,
-    ) -> Option<Self> {
-        let machine = chooser.machine;
-        let together = compute.layouts.is_some();
-        let mapping = match &compute.axes {
-            Some(_) => {
-                let found = isa::mapping_of(machine, &nest, &compute)?;
-                Some(found).filter(|found| isa::hands_over(machine, memory, &nest, found))
-            }
-            None => None,
-        };
-        let apart = compute.axes.is_some() != mapping.is_some();
-        let held = nest.starts.iter().any(|start| matches!(start, Start::Held));
-        let [output] = &nest.outputs[..] else { return None };
-        let parallel = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis));
-        let points: u64 = parallel.map(|axis| nest.axes[axis].extent).product();
-        let whole = points == output.shape.iter().product::<u64>();
-        if together || apart || held || points == 0 || !nest.captures.is_empty() {
-            return None;
-        }
-        let cycles = chooser.cycles_where(&nest, &vec![false; nest.inputs.len()])?;
-        let cycles = Far::of(machine).kernel(&nest, cycles);
-        let (task, registers) = (compute.tiles.first()?, compute.tiles.last()?);
-        let tasks = task_grid(&nest, task).iter().product();
-        let steps = steps(&nest, &task.sizes, &registers.sizes);
-        let alone = Chain::new(vec![&nest], Vec::new());
-        let tiles = propagate(&alone, &task.sizes);
-        let mut traffic =
-            tiles.map_or(0, |tiles| traffic(&alone, &tiles, &[false], transaction(machine)));
-        let once = traffic;
-        let mut multiples = registers.sizes.clone();
-        if let Some(mapping) = &mapping {
-            let tile = (&task.sizes[..], &registers.sizes[..]);
-            traffic = isa::traffic(machine, &nest, mapping, tile, None).values().sum();
-            multiples = (0..nest.axes.len()).map(|axis| mapping.quantum(axis)).collect();
-        } else if machine.memory(&registers.memory)?.lanes().is_some() {
-            // Rows are any number of registers; what lanes lie along is whole ones.
-            for (axis, size) in multiples.iter_mut().enumerate() {
-                *size = if compute.lanes == Some(axis) { *size } else { 1 };
-            }
-        }
-        let again = traffic.saturating_sub(once);
-        Some(Self {
-            name: name.to_owned(),
-            nest,
-            cycles,
-            tasks,
-            steps,
-            traffic,
-            again,
-            whole,
-            copies: false,
-            multiples,
-        })
-    }
-
-    /// The same, as a copy that is left out where there is no group.
-    pub fn copying(self) -> Self {
-        Self { copies: true, ..self }
-    }
-}
-
-/// The members that are kernels of their own where there is no group.
-fn needed<'m, 'c>(members: &'m [Rc<Member<'c>>]) -> impl Iterator<Item = &'m Member<'c>> {
-    members.iter().map(Rc::as_ref).filter(|member| !member.copies)
-}
-
-/// Register tiles of a piece, times the steps of the reductions in each.
-fn steps(nest: &Nest<'_>, piece: &[u64], registers: &[u64]) -> f64 {
-    let along = |axis: usize| {
-        let whole = if nest.reduces(axis) { nest.axes[axis].extent } else { piece[axis] };
-        whole.div_ceil(registers[axis].max(1)) as f64
-    };
-    (0..nest.axes.len()).map(along).product()
-}
 
 /// A group with its tile.
 #[derive(Clone)]
@@ -461,11 +352,6 @@ fn outside(chain: &Chain<'_, '_>, inside: &[bool], member: usize, tiles: &Tiles)
         points * ty::byte_size(access.elem()).unwrap_or(8)
     };
     accesses.filter(|(_, inside)| !**inside).map(|(access, _)| bytes(access)).sum()
-}
-
-/// Bytes that move together.
-fn transaction(machine: Machine<'_>) -> u64 {
-    machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }
 
 /// Cycles that the policy counts for staging too much: whole tensors where a tile reads a part of

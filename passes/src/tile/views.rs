@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use weft_dialects::ir::{Builder, Op, Type, Val, attr};
-use weft_dialects::tile::build;
+use weft_dialects::tile::build::{self, RunOp};
 
 /// The tensor that a view of views is of.
 pub(super) fn root(value: Val<'_>) -> Val<'_> {
@@ -44,6 +44,25 @@ pub(super) fn view<'c>(b: &mut Builder<'c>, value: Val<'c>, ty: Type<'c>) -> Val
     // A view of a view is one of what that one is of.
     let value = root(value);
     if value.ty() == ty { value } else { build::view(b, value, ty) }
+}
+
+/// Applies `kernel` to `seen`, its inputs and then what it writes into, instead of a run; what read the run's
+/// results reads the same elements.
+pub(super) fn apply_instead<'c>(
+    b: &mut Builder<'c>,
+    run: Op<'c>,
+    kernel: Op<'c>,
+    seen: &[Val<'c>],
+) {
+    let (inputs, inits) = seen.split_at(seen.len() - run.results().len());
+    let kernel = kernel.symbol();
+    let name = run.attr("name").and_then(attr::string).unwrap_or(kernel);
+    let fresh = RunOp { name, kernel, inputs, inits, at: &[] }.build(b);
+    for (old, new) in run.results().into_iter().zip(fresh.results()) {
+        let same = view(b, new, old.ty());
+        old.replace_with(same);
+    }
+    run.erase();
 }
 
 /// Erases the views of a tensor that nothing else reads.

@@ -99,7 +99,7 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
-    /// The most that the bound on rounding errors is in relaxed form, as a multiple of the model's.
+    /// What `Relaxed` allows: the bound on the rounding errors of a sum, as a multiple of the model's.
     pub const RELAXED_BOUND: u32 = 1024;
 
     /// The options of passes that it stands for; what is asked for beside it comes behind them.

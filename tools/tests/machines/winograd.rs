@@ -95,16 +95,16 @@ fn a_machine_says_what_is_dearer() {
     assert!(kernels("many.mlir") > 7);
 }
 
-/// 64 to 48 channels on an image of 22 x 19: x and k, each with numbers of its own.
+/// Channels, filters, rows and columns of a larger convolution.
 const LARGE: [usize; 4] = [64, 48, 22, 19];
 
 /// The sums of a direct convolution without a border in f64, and those of the magnitudes.
 fn exact(x: &[f32], k: &[f32]) -> Vec<(f64, f64)> {
     let [c, f, h, w] = LARGE;
-    let at = |f: usize, y: usize, x_: usize| {
+    let at = |f: usize, row: usize, column: usize| {
         let taps = (0..c).flat_map(|c| (0..9).map(move |tap| (c, tap / 3, tap % 3)));
         taps.fold((0.0, 0.0), |(sum, size), (n, r, s)| {
-            let one = f64::from(x[(n * h + y + r) * w + x_ + s]);
+            let one = f64::from(x[(n * h + row + r) * w + column + s]);
             let term = one * f64::from(k[((f * c + n) * 3 + r) * 3 + s]);
             (sum + term, size + term.abs())
         })

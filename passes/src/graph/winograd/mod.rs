@@ -19,9 +19,9 @@
 //! convolution's bound (`variant.rs`): tiles of 2 x 2 have `1 + 24 / c` for `c` channels, those
 //! of 4 x 4 about 446. An infinity, or what is no number, spreads over its whole tile.
 //!
-//! On request only, by `tiles`, for which `--accuracy relaxed` of the tools stands. A convolution stays as it is, with the reason as a remark
-//! (`read.rs`), where the machine's cost model says that the transforms take more than the
-//! multiplications that they save (`cost.rs`); `when=always` does not ask it.
+//! On request only, by `tiles`, for which `--accuracy relaxed` of the tools stands. A convolution stays as
+//! it is, with the reason as a remark (`read.rs`), where the machine's cost model says that the transforms
+//! take more than the multiplications that they save (`cost.rs`); `when=always` does not ask it.
 
 mod cost;
 mod emit;
@@ -99,26 +99,18 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     });
     for nest in nests {
-        match Conv::read(nest) {
-            None => {}
-            Some(conv) => match conv.and_then(|conv| {
-                let applied = transform(run.context, &conv, &wanted)?;
-                Ok((conv, applied))
-            }) {
-                Ok((conv, applied)) => {
-                    if remarks {
-                        remark(nest, &format!("{}is computed {applied}", super::named(nest)));
-                    }
-                    applied.written.replace(&conv);
-                    run.count("transformed", 1);
-                }
-                Err(why) if remarks => {
-                    let name = super::named(nest);
-                    let rule = why.rule();
-                    remark(nest, &format!("{name}stays a direct convolution: {why} [{rule}]"));
-                }
-                Err(_) => {}
-            },
+        let Some(conv) = Conv::read(nest) else { continue };
+        let found = conv.and_then(|conv| Ok((transform(run.context, &conv, &wanted)?, conv)));
+        let told = match &found {
+            Ok((transformed, _)) => format!("is computed {transformed}"),
+            Err(why) => format!("stays a direct convolution: {why} [{}]", why.rule()),
+        };
+        if remarks {
+            remark(nest, &format!("{}{told}", super::named(nest)));
+        }
+        if let Ok((transformed, conv)) = found {
+            transformed.written.replace(&conv);
+            run.count("transformed", 1);
         }
     }
     Ok(())

@@ -34,10 +34,11 @@ use crate::nest::{Nest, emit_kernel, read_kernel};
 use crate::remarks::{Refused, chosen};
 use crate::tile::chooser::Chooser;
 use crate::tile::constants::constants;
+use crate::tile::group_member::Member;
 use crate::tile::groups::{Group, Order, groups, maker, starts_empty};
 use crate::tile::isa::Near;
 use crate::tile::member_tile::{choose_tile, construct_tile};
-use crate::tile::subgraph::{Known, Member, Subgraph, Unjoined, UntiledGroup, most_saved, tile};
+use crate::tile::subgraph::{Known, Subgraph, Unjoined, UntiledGroup, most_saved, tile};
 use crate::tile::views::kernel_of;
 pub(in crate::tile) use refined::Refined;
 use refined::refined;
@@ -109,13 +110,25 @@ struct Connecting<'c> {
     known: Known,
     /// Results for runs of the same kernels that are connected alike.
     tried: HashMap<String, Result<Subgraph<'c>, Unjoined>>,
-    /// Kernels of groups: by the names of all members, which of them, its tile, and its extents where its
-    /// axes are others than its kernel's.
-    clones: HashMap<(String, usize, Vec<u64>, Vec<u64>), String>,
+    /// Kernels of groups' members.
+    clones: HashMap<CloneKey, String>,
     /// Runs that hand over in registers.
     in_registers: HashSet<Op<'c>>,
     /// Kernels that copy tensors, by the text of the tensor's type.
     copies: BTreeMap<String, String>,
+}
+
+/// What tells the kernel of a group's member from others.
+#[derive(PartialEq, Eq, Hash)]
+struct CloneKey {
+    /// The kernels of all members.
+    names: String,
+    /// Which of them.
+    member: usize,
+    /// Its tile; none in a group that hands over in registers.
+    tile: Vec<u64>,
+    /// Its extents where its axes are others than its kernel's.
+    extents: Vec<u64>,
 }
 
 impl<'c> Connecting<'c> {
@@ -350,7 +363,8 @@ impl<'c> Connecting<'c> {
             for (member, run) in runs.iter().enumerate() {
                 let finer = found.refined.as_ref().map(|finer| &finer[member]);
                 let extents = finer.map_or_else(Vec::new, |finer| finer.nest.extents());
-                let key = (names.join(" "), member, found.tiles[member].clone(), extents);
+                let tile = found.tiles[member].clone();
+                let key = CloneKey { names: names.join(" "), member, tile, extents };
                 let clone = match self.clones.get(&key) {
                     Some(clone) => clone.clone(),
                     None => self.kernel_for(&names[member], &found, member)?,

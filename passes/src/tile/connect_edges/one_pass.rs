@@ -13,7 +13,7 @@ use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, attr, remark};
 use weft_dialects::tile::{RTile, Schedule};
 
-use super::{Connecting, disconnect};
+use super::{CloneKey, Connecting, disconnect};
 use crate::math::POWER;
 use crate::nest::Nest;
 use crate::remarks;
@@ -131,7 +131,8 @@ impl<'c> Connecting<'c> {
     fn write_one_pass(&mut self, found: &Found<'c>, chosen: &ChosenPair<'c>) -> Result<(), Failed> {
         let names: Vec<_> = found.runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
         for (member, run) in found.runs.iter().enumerate() {
-            let key = (names.join(" "), member, Vec::new(), Vec::new());
+            let (tile, extents) = (Vec::new(), Vec::new());
+            let key = CloneKey { names: names.join(" "), member, tile, extents };
             let name = match self.clones.get(&key) {
                 Some(known) => known.clone(),
                 None => {

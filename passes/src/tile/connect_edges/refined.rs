@@ -10,15 +10,15 @@
 //! (`stream_host/refine.rs`), and they get the axes of it; a group has these where it takes less with them,
 //! or has no tile without.
 
-use weft_dialects::ir::{Builder, Context, Linear, Op, Val, ty};
+use weft_dialects::ir::{Builder, Context, Linear, Op, Val};
 use weft_dialects::tile::Connect;
-use weft_dialects::tile::build::{self, RunOp};
+use weft_dialects::tile::build;
 
 use crate::nest::{Access, Border, Nest, index_axis};
 use crate::tile::groups::Group;
 use crate::tile::stream_host::flow::{Arg, Flow, Step, Tensor};
 use crate::tile::stream_host::refine::refine;
-use crate::tile::views::{kernel_of, root, view};
+use crate::tile::views::{apply_instead, kernel_of, root, view};
 
 /// A member in finer axes.
 #[derive(Clone)]
@@ -131,15 +131,7 @@ impl<'c> Refined<'c> {
             made.push((operand, value));
             seen.push(value);
         }
-        let (inputs, inits) = seen.split_at(seen.len() - self.nest.outputs.len());
-        let name = run.attr("name").and_then(weft_dialects::ir::attr::string).unwrap_or("");
-        let fresh = RunOp { name, kernel: kernel.symbol(), inputs, inits, at: &[] }.build(&mut b);
-        for (old, new) in run.results().into_iter().zip(fresh.results()) {
-            debug_assert_eq!(ty::count(old.ty()), ty::count(new.ty()));
-            let same = view(&mut b, new, old.ty());
-            old.replace_with(same);
-        }
-        run.erase();
+        apply_instead(&mut b, run, kernel, &seen);
         for edge in edges {
             if edge.result(0).uses().is_empty() {
                 edge.erase();

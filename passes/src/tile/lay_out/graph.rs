@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::{Builder, Context, Op, Val, attr, ty};
-use weft_dialects::tile::build::RunOp;
 
 use super::panels::Panels;
 use super::{Kernel, Lies};
 use crate::nest::Nest;
 use crate::tile::constants::constants;
-use crate::tile::views::{root, storage, view};
+use crate::tile::views::{apply_instead, root, storage, view};
 
 /// Applications of kernels without tiles, and the tensors between them.
 pub(super) struct Graph<'c> {
@@ -121,13 +120,5 @@ pub(super) fn apply<'c>(context: &'c Context, run: &Applied<'c>, nest: &Nest<'c>
         }
         seen.push(view(&mut b, source, arg.ty()));
     }
-    let (inputs, inits) = seen.split_at(seen.len() - nest.outputs.len());
-    let kernel = new.symbol();
-    let name = run.op.attr("name").and_then(attr::string).unwrap_or(kernel);
-    let fresh = RunOp { name, kernel, inputs, inits, at: &[] }.build(&mut b);
-    for (old, new) in run.op.results().into_iter().zip(fresh.results()) {
-        let seen = view(&mut b, new, old.ty());
-        old.replace_with(seen);
-    }
-    run.op.erase();
+    apply_instead(&mut b, run.op, new, &seen);
 }
