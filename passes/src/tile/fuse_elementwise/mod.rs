@@ -10,9 +10,9 @@
 //! before. Of two elementwise kernels one body becomes the other's input; behind a reduction
 //! the reader becomes its epilogue, which may store another type than the sums have. A reduction
 //! whose weight other kernels read too stays alone, if that takes more than what it makes: each would
-//! lay it out for itself. Where an instruction with axes of its own, or a block of several groups of lanes, may do the reduction,
-//! the kernel that results is compared with the two that there are: an array that stores what it
-//! folds is worth more than the epilogue.
+//! lay it out for itself. Where an instruction with axes of its own, or a block of several groups of lanes,
+//! may do the reduction, the kernel that results is compared with the two that there are: an array that
+//! stores what it folds is worth more than the epilogue.
 
 mod join;
 mod pays;
