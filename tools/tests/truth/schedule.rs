@@ -138,7 +138,21 @@ fn grow_makes_ends_longer() {
         name: "grow",
         source: Source::Expression(product, "y=7,x=7,c=64,o=16,r=3,s=3"),
         device: "x86-avx2",
-        edit: [", grow = 1>", ">"],
+        edit: [", grow = 1", ""],
+        shows: Shows::Differently,
+    }
+    .check();
+}
+
+/// Lanes along filters, results in planes: without it each lane of a register is a store of its own.
+#[test]
+fn transpose_stores_sums_along_rows() {
+    let product = "O[o,y,x] += I[c,y+r,x+s] * W[c,r,s,o]";
+    Case {
+        name: "transpose of sums",
+        source: Source::Expression(product, "y=7,x=7,c=64,o=16,r=3,s=3"),
+        device: "x86-avx2",
+        edit: [", transpose = 2", ""],
         shows: Shows::Differently,
     }
     .check();
