@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use weft_dialects::device::Machine;
 use weft_dialects::tile::Compute;
 
 use super::chooser::Chooser;
 use super::far::Far;
 use super::isa;
+use super::passing::Passing;
 use super::propagate::{Chain, propagate};
-use super::traffic::traffic;
+use super::traffic::{Traffic, traffic};
 use crate::nest::grid::task_grid;
 use crate::nest::{Nest, Start};
 
@@ -24,7 +24,7 @@ pub(super) struct Member<'c> {
     pub tasks: u64,
     /// Steps of one of them.
     pub steps: f64,
-    /// Bytes that they move.
+    /// Bytes of theirs that pass the memory that all units share.
     pub traffic: u64,
     /// Bytes of them that an instruction brings more than once.
     pub again: u64,
@@ -71,13 +71,14 @@ impl<'c> Member<'c> {
         let steps = steps(&nest, &task.sizes, &registers.sizes);
         let alone = Chain::new(vec![&nest], Vec::new());
         let tiles = propagate(&alone, &task.sizes);
+        let passing = Passing::of(machine);
         let mut traffic =
-            tiles.map_or(0, |tiles| traffic(&alone, &tiles, &[false], transaction(machine)));
-        let once = traffic;
+            tiles.map_or(Traffic::default(), |tiles| traffic(&alone, &tiles, &[false], &passing));
+        let once = traffic.moved;
         let mut multiples = registers.sizes.clone();
         if let Some(mapping) = &mapping {
             let tile = (&task.sizes[..], &registers.sizes[..]);
-            traffic = isa::traffic(machine, &nest, mapping, tile, None).values().sum();
+            traffic = isa::shared_traffic(machine, &nest, mapping, tile, &passing);
             multiples = (0..nest.axes.len()).map(|axis| mapping.quantum(axis)).collect();
         } else if machine.memory(&registers.memory)?.lanes().is_some() {
             // Rows are any number of registers; what lanes lie along is whole ones.
@@ -85,14 +86,14 @@ impl<'c> Member<'c> {
                 *size = if compute.lanes == Some(axis) { *size } else { 1 };
             }
         }
-        let again = traffic.saturating_sub(once);
+        let again = traffic.moved.saturating_sub(once);
         Some(Self {
             name: name.to_owned(),
             nest,
             cycles,
             tasks,
             steps,
-            traffic,
+            traffic: traffic.passing,
             again,
             whole,
             copies: false,
@@ -120,9 +121,4 @@ pub(super) fn steps(nest: &Nest<'_>, piece: &[u64], registers: &[u64]) -> f64 {
         whole.div_ceil(registers[axis].max(1)) as f64
     };
     (0..nest.axes.len()).map(along).product()
-}
-
-/// Bytes that move together.
-pub(super) fn transaction(machine: Machine<'_>) -> u64 {
-    machine.shared().and_then(|shared| shared.transaction_bytes()).unwrap_or(1)
 }

@@ -17,12 +17,13 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weft_dialects::ir::ty;
 
+use super::passing::Passing;
 use super::placements::HandedOver;
 use super::propagate::{Chain, Span, Tiles, propagate, reach};
 use super::roller::ladder::EPSILONS;
 use super::roller::path::path;
 use super::roller::steps::{Steps, is_thrifty};
-use super::traffic::{handed_over, traffic};
+use super::traffic::{Traffic, handed_over, traffic};
 use crate::nest::{Access, Border};
 use crate::remarks::Refused;
 
@@ -33,8 +34,8 @@ pub struct Limits<'l> {
     pub room: u64,
     /// Units that work beside each other.
     pub units: u64,
-    /// Bytes that move together.
-    pub transaction_bytes: u64,
+    /// What passes the memory that all units share.
+    pub passing: Passing,
     /// Of what the last member's tile is a multiple, per axis, if such a one fits.
     pub steps: &'l [u64],
     /// Members that others read, too.
@@ -53,7 +54,7 @@ pub struct Config {
     /// Bytes that wait.
     pub footprint: u64,
     /// Bytes from and to the shared memory.
-    pub traffic: u64,
+    pub traffic: Traffic,
     /// Key by which configurations are sorted.
     pub priority: u64,
 }
@@ -143,7 +144,7 @@ impl Construction<'_, '_, '_> {
         let fits = |tile: &[u64]| config(tile).is_none_or(|own| own.footprint <= self.limits.room);
         let score = |now: &[u64], wider: &[u64]| match (config(now), config(wider)) {
             (Some(now), Some(wider)) => {
-                let saved = now.traffic as f64 - wider.traffic as f64;
+                let saved = now.traffic.moved as f64 - wider.traffic.moved as f64;
                 saved / wider.footprint.saturating_sub(now.footprint).max(1) as f64
             }
             (None, Some(_)) => f64::INFINITY,
@@ -171,7 +172,7 @@ fn config(
     sizes: &[u64],
 ) -> Result<Config, Refused> {
     let tiles = propagate(chain, sizes).map_err(|why| Refused::by(why.rule(), why.to_string()))?;
-    let traffic = traffic(chain, &tiles, limits.leaves, limits.transaction_bytes);
+    let traffic = traffic(chain, &tiles, limits.leaves, &limits.passing);
     let waves = tiles.count().div_ceil(limits.units);
     let plane = if limits.lays_out { largest_plane(chain, &tiles) } else { 0 };
     Ok(Config {
@@ -179,7 +180,7 @@ fn config(
         footprint: handed_over.placements(&tiles).bytes + plane,
         traffic,
         // Of one tile a wave, for as many units.
-        priority: (traffic / tiles.count() + 1).saturating_mul(waves * limits.units),
+        priority: (traffic.passing / tiles.count() + 1).saturating_mul(waves * limits.units),
         tiles,
     })
 }

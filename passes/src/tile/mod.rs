@@ -37,6 +37,7 @@ mod pace;
 pub mod pack_weights;
 mod partial;
 mod parts;
+pub mod passing;
 pub mod peel;
 pub mod placements;
 mod policy;

@@ -24,11 +24,12 @@ use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::far::bytes;
 use super::instruction::{combine, identity};
-use super::isa::Search;
+use super::isa::{self, Search};
 use super::lane_facts::group_lanes;
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::partial::{parts, sum};
+use super::passing::Passing;
 use super::peel::fresh;
 use super::policy::Tiled;
 use super::split_rows::CUT;
@@ -327,7 +328,7 @@ pub(super) fn time<'c>(
         true => cycles / units as f64,
         false => cycles * pieces.div_ceil(units).max(1) as f64 / pieces.max(1) as f64,
     };
-    let cycles = cycles.max(moved(chooser.machine, nest));
+    let cycles = cycles.max(moved(chooser.machine, nest, &choice.tiled));
     Some(Time { cycles, pieces, tile, shares })
 }
 
@@ -338,15 +339,28 @@ fn points(nest: &Nest<'_>) -> u64 {
 }
 
 /// Cycles in which all units together bring a nest's tensors and take its results away, where lanes have them
-/// from a memory that all share: at the rate of the fastest one that keeps them.
-fn moved(machine: Machine<'_>, nest: &Nest<'_>) -> f64 {
-    if group_lanes(machine).is_none() {
-        return 0.0;
+/// from a memory that all share: at the rate of the fastest one that keeps them; or where they are staged on
+/// the way: at the rate of the memory that all share.
+fn moved(machine: Machine<'_>, nest: &Nest<'_>, tiled: &Tiled<'_>) -> f64 {
+    let once = || -> u64 { nest.accesses().into_iter().map(bytes).sum() };
+    if group_lanes(machine).is_some() {
+        let moved = once();
+        let keeps = |memory: &Memory<'_>| {
+            memory.scope() == Scope::Device && memory.capacity_bytes() >= moved
+        };
+        let memories = machine.memories().into_iter().filter(keeps);
+        let rate = memories.filter_map(|memory| memory.bytes_per_cycle()).max();
+        return rate.map_or(0.0, |rate| moved as f64 / rate as f64);
     }
-    let moved: u64 = nest.accesses().into_iter().map(bytes).sum();
-    let keeps =
-        |memory: &Memory<'_>| memory.scope() == Scope::Device && memory.capacity_bytes() >= moved;
-    let memories = machine.memories().into_iter().filter(keeps);
-    let rate = memories.filter_map(|memory| memory.bytes_per_cycle()).max();
-    rate.map_or(0.0, |rate| moved as f64 / rate as f64)
+    let passing = Passing::of(machine);
+    match tiled {
+        Tiled::Matrix(matrix) => {
+            let sizes = (&nest.extents()[..], &matrix.tile.sizes[..]);
+            passing.cycles(
+                isa::shared_traffic(machine, nest, &matrix.mapping, sizes, &passing).passing,
+            )
+        }
+        Tiled::Lanes(lanes) if lanes.stage.is_some() => passing.cycles(once()),
+        Tiled::Lanes(_) | Tiled::Block(_) | Tiled::Moved(..) => 0.0,
+    }
 }

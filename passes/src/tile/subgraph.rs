@@ -15,11 +15,12 @@ use super::best_tile::{best, nearest_if_as_good};
 use super::chooser::Chooser;
 use super::connect_edges::Refined;
 use super::far::Far;
-use super::group_member::{Member, needed, steps, transaction};
+use super::group_member::{Member, needed, steps};
 use super::group_tiles::{Config, Limits, configs};
 use super::isa::Near;
 use super::member_tile::{choose_tile, inside, tile_nest};
 use super::pace::Pace;
+use super::passing::Passing;
 use super::propagate::{Chain, Link, Tiles, reach};
 use super::way::{move_cycles, nearer_caches, private_cache, way};
 use crate::cost::worth;
@@ -167,7 +168,7 @@ pub(super) fn tile<'c>(
     let limits = Limits {
         room: pace.room(&buffer),
         units: pace.units * pace.at_once,
-        transaction_bytes: transaction(machine),
+        passing: Passing::of(machine),
         steps,
         leaves,
         lays_out: private_cache(machine).is_some(),
@@ -243,12 +244,12 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             .map(|member| tile_nest(chain, leaves, member, &config.tiles))
             .collect();
         let count = config.tiles.count();
-        let all = |each: f64| pace.alone(each * count as f64, config.traffic);
+        let all = |each: f64| pace.alone(each * count as f64, config.traffic.passing);
         let late = |each: f64| apart - worth::least(pace.time(all(each), count, 0.0)) < self.least;
         let tiled = TiledGroup { group: self.group, inside: &self.inside, nests: &nests, config };
         let TileCost { cycles: each, waits, again } =
             member_cycles(self.chooser, pace, &tiled, known, &late)?;
-        let traffic = config.traffic + again * count;
+        let traffic = config.traffic.passing + again * count;
         let all = pace.alone(each * count as f64, traffic);
         let mut cycles = worth::least(pace.time(all, count, waits));
         if pace.at_once == 1 && worth::is_worth(self.alone, all) {

@@ -6,24 +6,36 @@
 //! ```
 //!
 //! `run` is the number of a tile's elements that are contiguous in its tensor, `T` a transaction
-//! (Welder, OSDI'23, section 4.2). Tiles that are handed over inside the group cost nothing.
+//! (Welder, OSDI'23, section 4.2). Tiles that are handed over inside the group cost nothing. What units of
+//! a cluster read again passes the memory that all share once for each cluster (`passing.rs`).
 
 use weft_dialects::ir::ty;
 
+use super::far::bytes;
+use super::passing::Passing;
 use super::placements::HandedOver;
 use super::propagate::{Chain, Link, Span, Tiles, reach};
 use crate::nest::{Access, Nest};
 
-/// Bytes of the memory that all units share which a group reads and writes. `leaves` says of
-/// each member whether its output is written there; the last one's always is.
+/// Bytes that a group moves, in whole transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Read and written by units.
+    pub moved: u64,
+    /// Those that pass the memory that all units share.
+    pub passing: u64,
+}
+
+/// What a group reads and writes of the memory that all units share. `leaves` says of each member whether
+/// its output is written there; the last one's always is.
 pub fn traffic(
     chain: &Chain<'_, '_>,
     tiles: &Tiles,
     leaves: &[bool],
-    transaction_bytes: u64,
-) -> u64 {
+    passing: &Passing,
+) -> Traffic {
     let last = chain.nests.len() - 1;
-    let mut bytes = 0;
+    let mut all = Traffic::default();
     for (member, nest) in chain.nests.iter().enumerate() {
         let reads = nest.reads();
         let inside = |read: usize| {
@@ -32,17 +44,25 @@ pub fn traffic(
                 .iter()
                 .any(|&Link { reader, read: own, .. }| reader == member && own == read)
         };
-        let outside = (0..reads.len()).filter(|&read| !inside(read)).map(|read| reads[read]);
-        let written = nest.outputs.iter().filter(|_| member == last || leaves[member]);
-        let moved: Vec<_> = outside.chain(written).collect();
-        for (count, spans) in kinds(nest, tiles, member) {
-            let tile = |access: &&Access<'_>| {
-                tile_bytes(access, &reach(access, &spans), transaction_bytes)
+        let kinds = kinds(nest, tiles, member);
+        let moved = |access: &Access<'_>| -> u64 {
+            let tile = |spans: &[Span]| {
+                tile_bytes(access, &reach(access, spans), passing.transaction_bytes)
             };
-            bytes += count * moved.iter().map(tile).sum::<u64>();
+            kinds.iter().map(|(count, spans)| count * tile(spans)).sum()
+        };
+        for read in (0..reads.len()).filter(|&read| !inside(read)) {
+            let own = moved(reads[read]);
+            all.moved += own;
+            all.passing += passing.bytes(own, bytes(reads[read]));
+        }
+        if member == last || leaves[member] {
+            let written: u64 = nest.outputs.iter().map(moved).sum();
+            all.moved += written;
+            all.passing += written;
         }
     }
-    bytes
+    all
 }
 
 /// The tiles of a member: how many, and how large. Only the last one's are smaller at the ends of

@@ -28,4 +28,4 @@ pub use machine::{
 };
 pub use model::{Model, Simulator};
 pub use program::{Code, Kernel, MemRef, MemRefId, Op, Slot, TokenSlot, Use, Value, View, Work};
-pub use timed::{Count, EngineUse, MemoryUse, MoveUse, Report, Trace, UnitUse};
+pub use timed::{Count, EngineUse, MemoryUse, MoveUse, OperatorUse, Report, Trace, UnitUse};

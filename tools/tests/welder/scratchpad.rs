@@ -6,6 +6,7 @@ use std::process::Command;
 
 use weft_dialects::ir::{attr, context, module_op, parse};
 use weft_passes::nest::{Nest, read_members};
+use weft_passes::tile::passing::Passing;
 use weft_passes::tile::propagate::{Chain, links, propagate};
 use weft_passes::tile::traffic::traffic;
 
@@ -98,7 +99,7 @@ impl Desk {
             let times = runs.iter().filter(|run| **run == kernel.symbol()).count();
             let times = if graph.is_some() { times } else { 1 };
             count += times;
-            bytes += times as u64 * traffic(&chain, &tiles, &leaves, 1);
+            bytes += times as u64 * traffic(&chain, &tiles, &leaves, &Passing::plain()).moved;
         }
         (count, bytes)
     }

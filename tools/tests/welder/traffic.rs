@@ -1,6 +1,7 @@
 //! What a group moves and holds (WE-4, WE-6, WE-8): the softmax of scores, worked out by hand.
 
 use weft_passes::tile::group_tiles::{Limits, configs};
+use weft_passes::tile::passing::Passing;
 use weft_passes::tile::propagate::{Chain, Link, propagate};
 use weft_passes::tile::traffic::{footprint, traffic};
 
@@ -61,7 +62,7 @@ fn limits(room: u64) -> Limits<'static> {
     Limits {
         room,
         units: 80,
-        transaction_bytes: 1,
+        passing: Passing::plain(),
         steps: &[1, 1, 1],
         leaves: &NOTHING_LEAVES,
         lays_out: false,
@@ -75,7 +76,7 @@ fn we_4_traffic_and_footprint_of_joined_scores() {
         let of = |rows: u64| {
             let tiles = propagate(&chain, &[1, rows, 128]).expect("tiles");
             (
-                traffic(&chain, &tiles, &NOTHING_LEAVES, 1),
+                traffic(&chain, &tiles, &NOTHING_LEAVES, &Passing::plain()).moved,
                 footprint(&chain, &tiles, &NOTHING_LEAVES),
             )
         };
@@ -108,7 +109,7 @@ fn we_6_configurations_fit_and_are_sorted() {
         for config in &five {
             assert!(config.footprint <= 49_152);
             let waves = config.tiles.count().div_ceil(80);
-            let each = config.traffic / config.tiles.count();
+            let each = config.traffic.moved / config.tiles.count();
             assert_eq!(config.priority, (each + 1) * waves * 80);
         }
         // More that are worse change nothing about the best.
@@ -136,7 +137,8 @@ fn we_6_no_tile_that_fits_is_better_than_the_first() {
                 if footprint(&chain, &tiles, &NOTHING_LEAVES) > room {
                     continue;
                 }
-                let each = traffic(&chain, &tiles, &NOTHING_LEAVES, 1) / tiles.count();
+                let each = traffic(&chain, &tiles, &NOTHING_LEAVES, &Passing::plain()).moved
+                    / tiles.count();
                 let priority = (each + 1) * tiles.count().div_ceil(80) * 80;
                 looked += 1;
                 if priority < least.0 {

@@ -16,6 +16,8 @@ use super::mapping::Mapping;
 use super::unify::Bound;
 use crate::cost::{Cost, Term};
 use crate::nest::{Nest, Start};
+use crate::tile::far::bytes;
+use crate::tile::passing::Passing;
 use crate::tile::way::move_cycles;
 
 /// A move between where a tensor lies and an operand, with the facts of its ends.
@@ -87,9 +89,8 @@ pub(super) struct Mapped<'p, 'c> {
     pub operands: Vec<Operand<'c>>,
     /// Bytes that tiles may take of each operand's memory.
     rooms: Vec<u64>,
-    /// Of the shared memory: what moves together, and bytes a cycle.
-    transaction: u64,
-    rate: Option<u64>,
+    /// What passes the shared memory.
+    passing: Passing,
     units: u64,
 }
 
@@ -100,7 +101,6 @@ impl<'p, 'c> Mapped<'p, 'c> {
         mapping: &'p Mapping<'c>,
         near: Option<Near<'p>>,
     ) -> Self {
-        let shared = machine.shared();
         let home = |access: Option<usize>| home(machine, near, access);
         let types = mapping.instruction.operand_types();
         let operand = |(number, &memory): (usize, &&'c str)| Operand {
@@ -128,8 +128,7 @@ impl<'p, 'c> Mapped<'p, 'c> {
             near,
             operands,
             rooms,
-            transaction: shared.as_ref().and_then(|own| own.transaction_bytes()).unwrap_or(1),
-            rate: shared.as_ref().and_then(|own| own.bytes_per_cycle()),
+            passing: Passing::of(machine),
             units: machine.units().first().map_or(1, |unit| unit.count().max(1)),
         }
     }
@@ -285,7 +284,7 @@ impl<'c> Mapped<'_, 'c> {
         let own = operands.filter_map(|operand| {
             let access = self.mapping.access(self.nest, operand)?;
             let contiguous = access.stride(self.nest.axes.len(), axis) == 1;
-            contiguous.then(|| self.transaction / self.elem_bytes(operand).max(1))
+            contiguous.then(|| self.passing.transaction_bytes / self.elem_bytes(operand).max(1))
         });
         own.max().unwrap_or(1).max(1)
     }
@@ -317,8 +316,9 @@ impl<'c> Mapped<'_, 'c> {
     }
 
     /// Bytes of the transactions that the tile of an operand touches.
-    fn moved_bytes(&self, sizes: &[u64], operand: usize) -> f64 {
-        (self.pieces(sizes, operand, self.transaction) * self.transaction) as f64
+    pub(super) fn moved_bytes(&self, sizes: &[u64], operand: usize) -> f64 {
+        (self.pieces(sizes, operand, self.passing.transaction_bytes)
+            * self.passing.transaction_bytes) as f64
     }
 
     /// What the whole nest takes on one unit.
@@ -393,8 +393,18 @@ impl<'c> Mapped<'_, 'c> {
         if !path.far {
             return cycles;
         }
-        let bytes = active as f64 * self.moved_bytes(sizes, operand);
-        cycles.max(self.rate.map_or(0.0, |rate| bytes / rate as f64))
+        let bytes = active as f64 * self.moved_bytes(sizes, operand) * self.passes(sizes, operand);
+        cycles.max(self.passing.rate.map_or(0.0, |rate| bytes / rate as f64))
+    }
+
+    /// The part of what units read for an operand that passes the shared memory.
+    fn passes(&self, sizes: &[u64], operand: usize) -> f64 {
+        let inputs =
+            self.mapping.access(self.nest, operand).filter(|_| !self.operands[operand].is_result);
+        let Some(access) = inputs else { return 1.0 };
+        let tiles = self.tiles(sizes) * self.steps(sizes);
+        let read = tiles * self.moved_bytes(sizes, operand) as u64;
+        self.passing.bytes(read, bytes(access)) as f64 / read.max(1) as f64
     }
 
     /// Pieces of `unit` bytes that the tile of an operand touches in its tensor: rows of the

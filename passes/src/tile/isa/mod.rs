@@ -30,7 +30,7 @@ pub use mapping::{Digit, Mapping};
 pub use refusal::Refusal;
 pub use residue::{Begin, begin, factors, padding_is_neutral};
 pub use signature::{Signature, nest_bits};
-pub use traffic::{Traffic, traffic};
+pub use traffic::{Traffic, shared_traffic, traffic};
 pub(crate) use unify::COMMUTE;
 pub use unify::{Binding, Bound, Difference, bindings};
 

@@ -9,6 +9,9 @@ use super::cost::Mapped;
 use super::mapping::Mapping;
 use super::residue::{Begin, begin};
 use crate::nest::Nest;
+use crate::tile;
+use crate::tile::far::bytes;
+use crate::tile::passing::Passing;
 
 /// Bytes that each move carries, by its name.
 pub type Traffic = BTreeMap<String, u64>;
@@ -33,6 +36,33 @@ pub fn traffic<'c>(
     });
     each(&pieces, &|_| true, &mut |times, sizes| mapped.of_inputs(times, sizes, &mut traffic));
     traffic
+}
+
+/// Bytes of the memory that all units share which the whole nest reads and writes, in whole transactions.
+/// `task` and `tile` are as for [`traffic`].
+pub fn shared_traffic<'c>(
+    machine: Machine<'c>,
+    nest: &Nest<'c>,
+    mapping: &Mapping<'c>,
+    (task, tile): (&[u64], &[u64]),
+    passing: &Passing,
+) -> tile::traffic::Traffic {
+    let mapped = Mapped::new(machine, nest, mapping, None);
+    let pieces: Vec<Vec<(u64, u64)>> = (0..nest.axes.len())
+        .map(|axis| pieces(nest.axes[axis].extent, task[axis], tile[axis]))
+        .collect();
+    let mut all = tile::traffic::Traffic::default();
+    for (operand, own) in mapped.operands.iter().enumerate() {
+        let Some(access) = mapping.access(nest, operand).filter(|_| !own.is_one) else { continue };
+        let mut moved = 0;
+        let counts = |axis: usize| !own.is_result || !nest.reduces(axis);
+        each(&pieces, &counts, &mut |times, sizes| {
+            moved += times * mapped.moved_bytes(sizes, operand) as u64;
+        });
+        all.moved += moved;
+        all.passing += if own.is_result { moved } else { passing.bytes(moved, bytes(access)) };
+    }
+    all
 }
 
 /// Sizes of the tiles along an axis, with how many there are of each.

@@ -12,9 +12,9 @@ mod trace;
 mod unit;
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-pub use report::{Count, EngineUse, MemoryUse, MoveUse, Report, UnitUse};
+pub use report::{Count, EngineUse, MemoryUse, MoveUse, OperatorUse, Report, UnitUse};
 pub use trace::Trace;
 
 use super::error::SimulateError;
@@ -49,6 +49,8 @@ pub(super) struct Timed<'r, 'c> {
     units: Vec<Unit>,
     engines: Vec<Engine>,
     service: Service<'c>,
+    /// The begin of each step.
+    began: Vec<Tick>,
     /// The end of each step.
     done: Vec<Option<Tick>>,
     /// Units that wait for a step.
@@ -110,6 +112,7 @@ struct Engine {
 
 /// An operation and the addresses of its operands.
 struct Order {
+    step: u32,
     kernel: u32,
     site: u32,
     bases: Vec<Base>,
@@ -158,6 +161,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             units,
             engines: (0..engines).map(|_| Engine::default()).collect(),
             service: Service::new(code, plan, kernels),
+            began: vec![0; plan.steps.len()],
             done: vec![None; plan.steps.len()],
             waiters: vec![Vec::new(); plan.steps.len()],
             trace: traced.then(|| Trace::new(machine, plan)),
@@ -221,7 +225,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             return;
         }
         let Some(order) = self.engines[index].queue.pop_front() else { return };
-        let (duration, done) = self.service.perform(unit, site, &order.bases, now);
+        let (duration, done) = self.service.perform((unit, order.step), site, &order.bases, now);
         let engine = &mut self.engines[index];
         let done = done.max(engine.last);
         engine.last = done;
@@ -285,6 +289,33 @@ impl<'r, 'c> Timed<'r, 'c> {
         if waiting.is_empty() { Ok(()) } else { Err(SimulateError::Deadlock { waiting }) }
     }
 
+    /// What each operator took.
+    fn operators(&self) -> Vec<OperatorUse> {
+        let cycles = |ticks: Tick| ticks as f64 / TICKS as f64;
+        let mut known: HashMap<(u32, u32), usize> = HashMap::new();
+        let mut operators: Vec<OperatorUse> = Vec::new();
+        for (number, step) in self.plan.steps.iter().enumerate() {
+            let begin = cycles(self.began[number]);
+            let end = self.done[number].map_or(begin, cycles);
+            let at = *known.entry((step.op, step.kernel)).or_insert_with(|| {
+                operators.push(OperatorUse {
+                    name: self.plan.ops[step.op as usize].clone(),
+                    kernel: self.plan.kernels[step.kernel as usize].symbol.clone(),
+                    begin_cycles: begin,
+                    ..OperatorUse::default()
+                });
+                operators.len() - 1
+            });
+            let own = &mut operators[at];
+            own.steps += 1;
+            own.begin_cycles = own.begin_cycles.min(begin);
+            own.end_cycles = own.end_cycles.max(end);
+            own.unit_cycles += end - begin;
+            own.shared_bytes += self.service.shared_bytes(number);
+        }
+        operators
+    }
+
     /// Returns the report, and the trace.
     pub fn finish(mut self) -> (Report, Option<Trace>) {
         let machine = self.machine();
@@ -321,6 +352,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             ..Report::default()
         };
         self.service.report(&mut report);
+        report.operators = self.operators();
         let shared = super::model::shared_bytes(self.plan) - self.plan.host_bytes;
         for (memory, used) in report.memories.iter_mut().enumerate() {
             let peaks = self.units.iter().map(|unit| unit.walker.peak[memory]);

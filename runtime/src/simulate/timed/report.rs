@@ -19,6 +19,27 @@ pub struct Report {
     pub units: Vec<UnitUse>,
     /// Number of times that each instruction, apply and combine ran.
     pub instructions: Vec<Count>,
+    /// What each operator of the model took, in the order of the plan.
+    pub operators: Vec<OperatorUse>,
+}
+
+/// The time and traffic of an operator of the model in one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OperatorUse {
+    /// Its name; for a kernel of several, all names.
+    pub name: String,
+    /// The kernel that does it.
+    pub kernel: String,
+    /// Number of steps, of all units.
+    pub steps: u64,
+    /// When its first step begins.
+    pub begin_cycles: f64,
+    /// When its last step is done.
+    pub end_cycles: f64,
+    /// Cycles from the begin to the end of each step, of all units together.
+    pub unit_cycles: f64,
+    /// Bytes read and written of the memory that all units share, in whole transactions.
+    pub shared_bytes: u64,
 }
 
 /// The use of a memory.

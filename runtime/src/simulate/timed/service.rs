@@ -32,6 +32,8 @@ pub(super) struct Service<'c> {
     /// Per memory of the machine and unit, then per region of the plan.
     scoreboards: Vec<Scoreboard>,
     memories: Vec<MemoryUse>,
+    /// Per step of the plan, bytes of the memory that all units share.
+    shared_bytes: Vec<u64>,
     moves: Vec<MoveUse>,
     counts: BTreeMap<By, u64>,
     /// Per memory, the caches in front of it.
@@ -80,6 +82,7 @@ impl<'c> Service<'c> {
                     ..MemoryUse::default()
                 })
                 .collect(),
+            shared_bytes: vec![0; plan.steps.len()],
             moves: machine
                 .moves
                 .iter()
@@ -189,8 +192,14 @@ impl<'c> Service<'c> {
         }
     }
 
-    /// Begins an operation: how long its engine is busy, and when its result is ready.
-    pub fn perform(&mut self, unit: u32, site: &Site, bases: &[Base], now: Tick) -> (Tick, Tick) {
+    /// Begins an operation of a step: how long its engine is busy, and when its result is ready.
+    pub fn perform(
+        &mut self,
+        (unit, step): (u32, u32),
+        site: &Site,
+        bases: &[Base],
+        now: Tick,
+    ) -> (Tick, Tick) {
         self.count(site);
         self.asked.clear();
         for (number, (side, base)) in site.sides.iter().zip(bases).enumerate() {
@@ -224,6 +233,9 @@ impl<'c> Service<'c> {
         }
         for i in 0..self.asked.len() {
             let Asked { memory, bytes, conflicts } = self.asked[i];
+            if memory == self.machine.shared {
+                self.shared_bytes[step as usize] += bytes;
+            }
             let rate = self.machine.memories[memory as usize].bytes_per_cycle;
             let need = rate.map_or(0, |rate| passing(bytes, rate)) + conflicts * TICKS;
             if need > 0 {
@@ -309,6 +321,11 @@ impl<'c> Service<'c> {
         } else {
             *self.counts.entry(site.cost.by).or_default() += 1;
         }
+    }
+
+    /// Bytes of the memory that all units share that a step has read and written.
+    pub fn shared_bytes(&self, step: usize) -> u64 {
+        self.shared_bytes[step]
     }
 
     /// Fills in traffic and counts.

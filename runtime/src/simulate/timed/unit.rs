@@ -82,6 +82,7 @@ impl<'r, 'c> Timed<'r, 'c> {
         own.step = Some(number);
         own.task = step.begin;
         own.horizon = own.now;
+        self.began[number as usize] = own.now;
         let homes: Vec<Home> =
             step.buffers.iter().map(|&b| self.numbers.home(self.plan, b)).collect();
         let ready = self.kernels[step.kernel as usize];
@@ -140,6 +141,7 @@ impl<'r, 'c> Timed<'r, 'c> {
     /// half's to refuse; here it stays at the buffer's begin.
     fn order(&mut self, unit: u32, kernel: u32, ready: &Ready<'c>, site: u32) -> Order {
         let own = &mut self.units[unit as usize];
+        let step = own.step.unwrap_or(0);
         let mut bases = own.spare.pop().unwrap_or_default();
         bases.clear();
         for side in &ready.sites[site as usize].sides {
@@ -150,7 +152,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             }
             bases.push(Base { region: home.region, at: home.begin.wrapping_add_signed(offset) });
         }
-        Order { kernel, site, bases, entered: 0 }
+        Order { step, kernel, site, bases, entered: 0 }
     }
 
     /// Gives an operation to its engine, or does it where its operands are ready.
@@ -188,7 +190,7 @@ impl<'r, 'c> Timed<'r, 'c> {
             self.units[unit as usize].pending = Some(order);
             return self.later(unit, available);
         }
-        let (_, done) = self.service.perform(unit, site, &order.bases, now);
+        let (_, done) = self.service.perform((unit, order.step), site, &order.bases, now);
         self.service.set_ready(unit, site, &order.bases, done);
         let issue = super::ticks(site.cost.issue_cycles);
         self.span(unit, 0, self.service.name(site), now, issue);
