@@ -7,7 +7,7 @@ For each model on a machine whose cores have local buffers: cycles, bytes of the
 cores share, ranges that ran, and how busy matrix units and lanes were in the mean over all cores;
 layer by layer, with tensors handed over in local buffers where that pays, in instances where those
 pay, in the order of the policy that is predicted to be the shortest (GraphTurbo's among them),
-with instructions in an order in which few wait, and with what the cores of a cluster share in the
+with instructions in an order in which few wait and transfers of later layers beside earlier ones, and with what the cores of a cluster share in the
 memory that they share. Cycles are exact: one run
 says all. Needs no packages.
 """
@@ -19,14 +19,14 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-AS_WRITTEN = "device-order-instructions.order=text"
+AS_WRITTEN = ["device-order-instructions.order=text", "device-overlap-layers.transfers=text"]
 WHOLE, IN_TURN = "tile-split-instances.instances=none", "tile-to-task.policy=text"
 OWN = ["tile-split-instances.near=none", "tile-to-task.near=none"]
 STEPS = {
-    "layers": ["tile-connect-edges.joining=none", WHOLE, IN_TURN, AS_WRITTEN, *OWN],
-    "buffers": [WHOLE, IN_TURN, AS_WRITTEN, *OWN],
-    "instances": [IN_TURN, AS_WRITTEN, *OWN],
-    "order": [AS_WRITTEN, *OWN],
+    "layers": ["tile-connect-edges.joining=none", WHOLE, IN_TURN, *AS_WRITTEN, *OWN],
+    "buffers": [WHOLE, IN_TURN, *AS_WRITTEN, *OWN],
+    "instances": [IN_TURN, *AS_WRITTEN, *OWN],
+    "order": [*AS_WRITTEN, *OWN],
     "instructions": OWN,
     "clusters": [],
 }

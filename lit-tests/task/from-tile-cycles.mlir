@@ -15,9 +15,9 @@
 // One row of a register waits for its sums at every step: more than the 16916 of 14 rows.
 // EDITED: task.range {{.+}} cycles({{[1-9][0-9][0-9][0-9][0-9][0-9]}})
 
-// Four units have a quarter each of what one would take.
-// SHARED-COUNT-4: cycles([[#QUARTER:2272]])
-// SHARED: because "roller: {{[^"]+}}; [[#mul(4,QUARTER)]] cycles: compute
+// Ten units have a tenth each of what one would take.
+// SHARED-COUNT-10: cycles([[#TENTH:1264]])
+// SHARED: because "roller: {{[^"]+}}; [[#mul(10,TENTH)]] cycles: compute
 
 func.func @product(%a: tensor<96x64xf32>, %b: tensor<64x80xf32>) -> tensor<96x80xf32> {
   %zero = arith.constant 0.0 : f32

@@ -10,15 +10,15 @@
 // LOOPS-NEXT:   .tensor x1 64x64xf32
 // LOOPS-NEXT:   .tensor x2 64x64xf32
 // A fill comes from a number.
-// LOOPS-NEXT:   in.f32 0 <- #0.0, {{[0-9x]+}}
+// LOOPS-NEXT:   in.f32 {{[0-9]+}} <- #0.0, {{[0-9x]+}}
 // Addresses are numbers, tensors and counters.
 // LOOPS:        in.f32 {{[0-9]+}} <- x0, {{[0-9x]+}}
 // LOOPS:      L0:
-// LOOPS:        mac 1024*{{r[0-9]+}}+64*[[I:r[0-9]+]] += {{.+}} * {{.+}}
+// LOOPS:        mac {{.*}}1024*{{r[0-9]+}}+64*[[I:r[0-9]+]]{{.*}} += {{.+}} * {{.+}}
 // LOOPS-NEXT:   mark {{r[0-9]+}}, array
 // LOOPS:        add [[I]], [[I]], 1
 // LOOPS-NEXT:   blt [[I]], 16, L
-// LOOPS:        out.f32 x2 <- 0
+// LOOPS:        out.f32 x2 <- {{[0-9]+}}
 // LOOPS:        end
 
 // LANES:      .kernel expression_0, tasks 1

@@ -82,6 +82,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // people and the interpreter read `math.exp` better.
             &device::expand_math::PASS,
             &device::from_tile::PASS,
+            // Behind the conversion, which writes transfers where each layer needs them.
+            &device::overlap_layers::PASS,
             // Last: it reorders the code that the conversion wrote.
             &device::order_instructions::PASS,
         ],
@@ -119,6 +121,7 @@ pub const PASSES: &[&Pass] = &[
     &device::load_machine::PASS,
     &device::expand_math::PASS,
     &device::from_tile::PASS,
+    &device::overlap_layers::PASS,
     &device::order_instructions::PASS,
     &codegen::lower::PASS,
     &codegen::vendor::PASS,

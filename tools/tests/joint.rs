@@ -11,7 +11,14 @@ const SWITCHES: [(&str, &[&str]); 4] = [
     ("Welder", &["tile-connect-edges.joining=none"]),
     ("Roller", &["tile-construct-rtiles.tiles=enumerated"]),
     ("Rammer", &["tile-to-task.policy=text", "tile-to-task.waits=operators"]),
-    ("GraphTurbo", &["tile-split-instances.instances=none", "tile-to-task.near=none"]),
+    (
+        "GraphTurbo",
+        &[
+            "tile-split-instances.instances=none",
+            "tile-to-task.near=none",
+            "device-overlap-layers.transfers=text",
+        ],
+    ),
 ];
 
 /// Attention, two separable convolutions, a network of two layers, and a convolutional one.

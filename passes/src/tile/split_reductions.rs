@@ -34,6 +34,7 @@ use super::peel::fresh;
 use super::policy::Tiled;
 use super::split_rows::CUT;
 use super::views::view;
+use super::way::local_buffer;
 use crate::nest::{self, Access, Border, Nest};
 use crate::remarks::{Refused, chosen};
 
@@ -323,10 +324,11 @@ pub(super) fn time<'c>(
     let pieces: u64 =
         parallel.map(|axis| nest.axes[axis].extent.div_ceil(tile.sizes[axis].max(1))).product();
     let cycles = choice.why.cost.cycles;
-    let cycles = match shares {
+    let cycles = match &choice.tiled {
+        Tiled::Matrix(matrix) if local_buffer(chooser.machine).is_some() => matrix.elapsed,
         // A block's are those of all rounds, times units.
-        true => cycles / units as f64,
-        false => cycles * pieces.div_ceil(units).max(1) as f64 / pieces.max(1) as f64,
+        _ if shares => cycles / units as f64,
+        _ => cycles * pieces.div_ceil(units).max(1) as f64 / pieces.max(1) as f64,
     };
     let cycles = cycles.max(moved(chooser.machine, nest, &choice.tiled));
     Some(Time { cycles, pieces, tile, shares })

@@ -7,17 +7,18 @@ const APART: &str = "tile-connect-edges.joining=none";
 const WHOLE: &str = "tile-split-instances.instances=none";
 const IN_TURN: &str = "tile-to-task.policy=text";
 const AS_WRITTEN: &str = "device-order-instructions.order=text";
+const IN_PLACE: &str = "device-overlap-layers.transfers=text";
 
 const EACH: &str = "tile-split-instances.near=none";
 const OWN: &str = "tile-to-task.near=none";
 
-/// What is left out: layer by layer, then with buffers, instances, an order, ordered instructions,
-/// and memories of clusters (`bench/graphturbo.py` has the same).
+/// What is left out: layer by layer, then with buffers, instances, an order, ordered instructions and
+/// transfers that begin early, and memories of clusters (`bench/graphturbo.py` has the same).
 const STEPS: [&[&str]; 6] = [
-    &[APART, WHOLE, IN_TURN, AS_WRITTEN, EACH, OWN],
-    &[WHOLE, IN_TURN, AS_WRITTEN, EACH, OWN],
-    &[IN_TURN, AS_WRITTEN, EACH, OWN],
-    &[AS_WRITTEN, EACH, OWN],
+    &[APART, WHOLE, IN_TURN, AS_WRITTEN, IN_PLACE, EACH, OWN],
+    &[WHOLE, IN_TURN, AS_WRITTEN, IN_PLACE, EACH, OWN],
+    &[IN_TURN, AS_WRITTEN, IN_PLACE, EACH, OWN],
+    &[AS_WRITTEN, IN_PLACE, EACH, OWN],
     &[EACH, OWN],
     &[],
 ];

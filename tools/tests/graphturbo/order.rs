@@ -6,10 +6,9 @@ use std::collections::HashMap;
 use crate::desk::Desk;
 use crate::instances::{BLOCK, CHIP, DSP, ROWS};
 
-/// Cycles of a run with the instructions in this order; its results go to `to`, or are held against
-/// those that are there.
-fn cycles(desk: &Desk, order: &str, to: &str) -> f64 {
-    let option = format!("--pass-option device-order-instructions.order={order}");
+/// Cycles of a run with an option; its results go to `to`, or are held against those that are there.
+fn cycles(desk: &Desk, option: &str, to: &str) -> f64 {
+    let option = format!("--pass-option {option}");
     let ran = desk.weft(&format!("simulate model.mlir --json {to} {option}"), "all");
     let (report, _) = ran.unwrap_or_else(|said| panic!("{said}"));
     let report: serde_json::Value = serde_json::from_str(&report).expect("an object");
@@ -22,11 +21,28 @@ fn cycles(desk: &Desk, order: &str, to: &str) -> f64 {
 fn gt_8_ordered_instructions_take_less() {
     for (model, machine) in [(BLOCK, CHIP), (BLOCK, DSP), (ROWS, CHIP), (ROWS, DSP)] {
         let desk = Desk::new(model, machine[0], [machine[1], machine[1]]);
-        let text = cycles(&desk, "text", "--outputs text.npz");
-        let list = cycles(&desk, "list", "--expect text.npz --rtol 0 --atol 0");
+        let text = cycles(&desk, "device-order-instructions.order=text", "--outputs text.npz");
+        let list = cycles(
+            &desk,
+            "device-order-instructions.order=list",
+            "--expect text.npz --rtol 0 --atol 0",
+        );
         assert!(list <= text, "{}: {list} of {text} cycles", machine[0]);
         // Products hardly use lanes on the chip.
         assert!(model != BLOCK || list < text, "{}: {list} of {text} cycles", machine[0]);
+    }
+}
+
+/// Weights of later layers come while earlier ones are computed: the same results in less time.
+#[test]
+fn gt_8_layers_overlap() {
+    for (model, machine) in [(BLOCK, CHIP), (BLOCK, DSP), (ROWS, CHIP), (ROWS, DSP)] {
+        let desk = Desk::new(model, machine[0], [machine[1], machine[1]]);
+        let text = cycles(&desk, "device-overlap-layers.transfers=text", "--outputs text.npz");
+        let exact = "--expect text.npz --rtol 0 --atol 0";
+        let early = cycles(&desk, "device-overlap-layers.transfers=early", exact);
+        assert!(early <= text, "{}: {early} of {text} cycles", machine[0]);
+        assert!(model != BLOCK || early < 0.95 * text, "{}: {early} of {text}", machine[0]);
     }
 }
 
@@ -34,7 +50,7 @@ fn gt_8_ordered_instructions_take_less() {
 #[test]
 fn gt_8_the_timeline_shows_units_beside_each_other() {
     let desk = Desk::new(BLOCK, CHIP[0], [CHIP[1], CHIP[1]]);
-    cycles(&desk, "list", "--trace trace.json");
+    cycles(&desk, "device-order-instructions.order=list", "--trace trace.json");
     let trace: serde_json::Value =
         serde_json::from_str(&desk.read("trace.json")).expect("Chrome's trace format");
     // By core and track: begin and end of each operation.

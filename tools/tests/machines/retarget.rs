@@ -36,14 +36,24 @@ fn n_3_a_smaller_scratchpad_makes_smaller_tiles() {
 }
 
 #[test]
-fn n_3_a_slower_engine_takes_longer_and_changes_the_plan() {
+fn n_3_a_slower_engine_takes_longer() {
     let slow = machine("toy")
         .replace("engine(@dma) bytes_per_cycle(16)", "engine(@dma) bytes_per_cycle(1)");
     let (fast, slow) = (make(&machine("toy")), make(&slow));
-    assert_ne!(fast.tiles, slow.tiles);
     // On each of four units 24 KiB come in and 4 KiB go out at 1 byte a cycle.
     assert!(slow.cycles > 20480.0, "{}", slow.cycles);
     assert!(slow.cycles > 3.0 * fast.cycles, "{} and {}", fast.cycles, slow.cycles);
+}
+
+/// Where a transfer takes long to begin to come, fewer bring the same.
+#[test]
+fn n_3_a_longer_latency_changes_the_plan() {
+    let late =
+        machine("toy").replace("latency_cycles(200) strided", "latency_cycles(2000) strided");
+    let (soon, late) = (make(&machine("toy")), make(&late));
+    assert!(soon.tiles.contains(r#"<"spad"[32, 32, 16]"#), "{}", soon.tiles);
+    assert!(late.tiles.contains(r#"<"spad"[32, 32, 64]"#), "{}", late.tiles);
+    assert!(late.cycles > 1800.0 + soon.cycles, "{} and {}", soon.cycles, late.cycles);
 }
 
 #[test]

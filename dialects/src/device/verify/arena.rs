@@ -115,17 +115,20 @@ impl ArenaSlot {
 fn used<'c>(block: Block<'c>, room: Val<'c>) -> Option<(usize, usize)> {
     let ops = block.ops();
     let mut found: Option<(usize, usize)> = None;
-    for (user, _) in room.uses() {
-        let mut around = Some(user);
+    let place = |op: Op<'c>| {
+        let mut around = Some(op);
         while around.is_some_and(|op| op.block() != Some(block)) {
             around = around.and_then(Op::parent);
         }
-        let at = ops.iter().position(|op| Some(*op) == around)?;
-        // An operation that gives a token may be under way until that is waited for.
+        ops.iter().position(|op| Some(*op) == around)
+    };
+    for (user, _) in room.uses() {
+        let at = place(user)?;
+        // An operation that gives a token may be under way until that is waited for, or until a loop has
+        // carried it, which gives another one.
         let waited = |token: Val<'c>| {
-            let waits = token.uses().into_iter().filter(|(op, _)| op.is("device.wait"));
-            let places = waits.filter_map(|(wait, _)| ops.iter().position(|op| *op == wait));
-            places.min().unwrap_or(ops.len())
+            let users = token.uses().into_iter().map(|(user, _)| user);
+            users.filter_map(place).min().unwrap_or(ops.len())
         };
         let last = ops[at].results().into_iter().map(waited).max().unwrap_or(at);
         found = Some(found.map_or((at, last), |(a, z)| (a.min(at), z.max(last))));

@@ -291,28 +291,70 @@ impl<'p, 'c> Matrix<'p, 'c> {
         (0..self.operands.len()).filter(|&operand| operand != result).filter(brought).collect()
     }
 
-    /// Begins to bring the points of an input into blocks from `place` on.
+    /// Begins to bring the points of inputs into blocks from their places on: what some blocks have beyond
+    /// those is filled before.
     pub(super) fn bring(
         &self,
         b: &mut Builder<'c>,
         pending: &mut Pending<'c>,
-        operand: usize,
-        place: &View<'c>,
+        places: &[(usize, View<'c>)],
         points: Points<'_, 'c>,
     ) {
-        let own = &self.operands[operand];
-        if let (true, Some(fill)) = (self.is_ragged(operand, points.sizes), &own.fill) {
-            let shape = self.block_shape(operand, points.sizes);
-            pending.fill(b, fill, place, &shape, self.number(operand, 0));
-            if let Some(load) = &own.load {
+        for (operand, place) in places {
+            let shape = self.block_shape(*operand, points.sizes);
+            self.pad(b, pending, *operand, (place, &shape), points.sizes);
+        }
+        self.settle(b, pending, places.iter().map(|(operand, _)| *operand), points.sizes);
+        self.load(b, pending, places, points);
+    }
+
+    /// Begins to fill blocks of an input, of a shape from `place` on, if they have elements that are no points of a
+    /// tile of `sizes`.
+    pub(super) fn pad(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        operand: usize,
+        (place, shape): (&View<'c>, &[u64]),
+        sizes: &[u64],
+    ) {
+        let fill = self.operands[operand].fill.as_ref();
+        if let Some(fill) = fill.filter(|_| self.is_ragged(operand, sizes)) {
+            pending.fill(b, fill, place, shape, self.number(operand, 0));
+        }
+    }
+
+    /// What one engine does comes in order; between two, or within the unit, a wait for what was filled does.
+    pub(super) fn settle(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        operands: impl Iterator<Item = usize>,
+        sizes: &[u64],
+    ) {
+        for operand in operands.filter(|&operand| self.is_ragged(operand, sizes)) {
+            if let Some(load) = &self.operands[operand].load {
                 self.order(b, pending, operand, load);
             }
         }
-        if let (Some(load), Some(access)) = (&own.load, &own.access) {
-            let blocks = OperandBlocks { operand, access, place };
-            self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
-                pending.transfer(b, load, far, near, sizes);
-            });
+    }
+
+    /// Begins to load the points of inputs into blocks from their places on.
+    pub(super) fn load(
+        &self,
+        b: &mut Builder<'c>,
+        pending: &mut Pending<'c>,
+        places: &[(usize, View<'c>)],
+        points: Points<'_, 'c>,
+    ) {
+        for (operand, place) in places {
+            let own = &self.operands[*operand];
+            if let (Some(load), Some(access)) = (&own.load, &own.access) {
+                let blocks = OperandBlocks { operand: *operand, access, place };
+                self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
+                    pending.transfer(b, load, far, near, sizes);
+                });
+            }
         }
     }
 

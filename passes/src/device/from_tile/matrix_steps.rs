@@ -1,7 +1,7 @@
 //! The steps of a matrix instruction's reductions: one at a time, or with the inputs of later ones
 //! on their way.
 
-use weft_dialects::ir::{Builder, Type, Val};
+use weft_dialects::ir::{Builder, Type, Val, ty};
 
 use super::index::{Sum, scf_for_carrying, scf_if_giving};
 use super::matrix::Matrix;
@@ -48,12 +48,13 @@ impl<'c> Matrix<'_, 'c> {
     fn step(&self, b: &mut Builder<'c>, points: Points<'_, 'c>, rooms: &[Val<'c>]) {
         let mut pending = Pending::default();
         let mut buffers = rooms.to_vec();
+        let mut brought = Vec::new();
         for operand in self.inputs() {
             let shape = self.block_shape(operand, points.sizes);
             buffers[operand] = self.room(b, operand, &shape);
-            let place = first(b, buffers[operand]);
-            self.bring(b, &mut pending, operand, &place, points);
+            brought.push((operand, first(b, buffers[operand])));
         }
+        self.bring(b, &mut pending, &brought, points);
         pending.wait(b);
         let places: Vec<_> = buffers.iter().map(|buffer| first(b, *buffer)).collect();
         let tokens = self.fold(b, &places, points.sizes);
@@ -61,10 +62,11 @@ impl<'c> Matrix<'_, 'c> {
     }
 
     /// `count` steps of one size along `axis`, with room for the inputs of several stages: those
-    /// of later steps fill while one is used.
+    /// of later steps fill while one is used. What blocks have beyond the points of a step is the same in each, and
+    /// filled once.
     ///
     /// ```text
-    /// loads = bring steps 0 .. stages - 1
+    /// fill; loads = bring steps 0 .. stages - 1
     /// for i { next = bring step i + stages - 1, if there is one, when its room is free again
     ///         wait for the first of loads; fold; loads = the others, next }
     /// ```
@@ -88,15 +90,24 @@ impl<'c> Matrix<'_, 'c> {
                 (operand, self.room(b, operand, &shape))
             })
             .collect();
+        let mut filled = Pending::default();
+        for (operand, buffer) in &rooms {
+            let shape = ty::shape(buffer.ty()).expect("a buffer has a shape");
+            let place = first(b, *buffer);
+            self.pad(b, &mut filled, *operand, (&place, &shape), sizes);
+        }
+        self.settle(b, &mut filled, rooms.iter().map(|(operand, _)| *operand), sizes);
         let bring = |b: &mut Builder<'c>, room: Val<'c>, place: Sum<'c>| {
             let mut pending = Pending::default();
             let mut at = at.to_vec();
             at[axis] = place;
-            for (operand, buffer) in &rooms {
+            let view = |(operand, buffer): &(usize, Val<'c>)| {
                 let mut view = first(b, *buffer);
                 view.indices[0] = room;
-                self.bring(b, &mut pending, *operand, &view, Points { at: &at, sizes });
-            }
+                (*operand, view)
+            };
+            let places: Vec<_> = rooms.iter().map(view).collect();
+            self.load(b, &mut pending, &places, Points { at: &at, sizes });
             pending.take()
         };
         let mut carried = Vec::new();

@@ -25,6 +25,7 @@ use weft_dialects::ir::{Block, Builder, Context, Op, Type, Val, attr, remark, ty
 use crate::remarks::{Refused, chosen};
 use crate::tile::way;
 use schedule::{Cell, Item, Order};
+pub(super) use touch::number;
 use touch::{Costs, Touch, row};
 
 /// The pass.
@@ -88,7 +89,7 @@ fn told(pieces: &[[f64; 2]]) -> String {
 }
 
 /// The registers of a machine whose cores take instructions in order, tile by tile.
-fn in_order<'c>(machine: Machine<'c>) -> Option<(Machine<'c>, Memory<'c>)> {
+pub(super) fn in_order<'c>(machine: Machine<'c>) -> Option<(Machine<'c>, Memory<'c>)> {
     let registers = machine.memory(machine.lanes_units().first()?.memory())?;
     let staged = way(machine, registers.name)?.stage.is_some();
     (staged && registers.lanes().is_none() && registers.register_bytes().is_some())

@@ -121,7 +121,7 @@ pub(super) fn row(view: &View<'_>) -> Option<Vec<i64>> {
 }
 
 /// An index that is known.
-fn number(value: Val<'_>) -> Option<i64> {
+pub(in crate::device) fn number(value: Val<'_>) -> Option<i64> {
     let op = value.def()?;
     if op.is("arith.constant") {
         return op.attr("value").and_then(attr::int);

@@ -102,6 +102,8 @@ pub struct Matrix<'c> {
     pub cost: Cost,
     /// What it takes on one unit with its tile, which leaves work to others.
     pub tile_cost: Cost,
+    /// Cycles until all units together are done with that tile.
+    pub elapsed: f64,
     /// The rule by which the tile was constructed.
     pub(crate) rule: Rule,
     /// Tiles that were compared, of all mappings.
@@ -203,9 +205,10 @@ pub fn consider<'c>(
     let mapped = Mapped::new(machine, nest, &mapping, search.near);
     let (sizes, rule) = cheapest(&tiles, &|tile| mapped.elapsed(tile, search.model));
     let (stages, tile_cost) = (mapped.stages(&sizes), mapped.cost(&sizes, search.model));
+    let elapsed = mapped.elapsed(&sizes, search.model);
     let memory = mapping.result(nest).map_or("", |result| mapping.instruction.operands()[result]);
     let tile = RTile { memory: memory.to_owned(), sizes };
-    Ok(Matrix { tile, stages, mapping, cost, tile_cost, rule, compared })
+    Ok(Matrix { tile, stages, mapping, cost, tile_cost, elapsed, rule, compared })
 }
 
 /// The mappings of an instruction with the cycles of their instructions alone: those of the fewest

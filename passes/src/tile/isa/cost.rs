@@ -1,7 +1,8 @@
 //! What a mapping with a tile costs: room, bytes and cycles.
 //!
 //! ```text
-//! cycles = tiles · (steps · step + first stream + moves out)
+//! cycles = tiles · (steps · step + moves out), and of steps that overlap the first stream, beside which
+//!          nothing is computed, and the last step without one
 //! move   = its bytes by its rate, or the pieces of the shared memory that it touches by that
 //!          memory's, whichever is longer; and what is filled before it
 //! step   = the larger of instructions · issue and the moves in, where engines bring them
@@ -257,10 +258,23 @@ impl<'c> Mapped<'_, 'c> {
             !own.is_result && !own.is_one
         });
         let by_engines = brought.all(by_engine);
-        let extent = |axis: usize| self.nest.axes[axis].extent;
-        let innermost = self.reductions().filter(|&axis| extent(axis) > sizes[axis]).last();
-        let steps = innermost.map_or(1, |axis| extent(axis) / sizes[axis]);
+        let steps = self.innermost(sizes).map_or(1, |(_, steps)| steps);
         1 + u64::from(by_engines && steps > 1)
+    }
+
+    /// The innermost reduction that is looped over, and its whole steps.
+    fn innermost(&self, sizes: &[u64]) -> Option<(usize, u64)> {
+        let extent = |axis: usize| self.nest.axes[axis].extent;
+        let innermost = self.reductions().filter(|&axis| extent(axis) > sizes[axis]).last()?;
+        Some((innermost, extent(innermost) / sizes[innermost]))
+    }
+
+    /// The reduction along which inputs of later steps come while one is computed, its whole steps, and how many
+    /// of them have room; `None` where they do not.
+    pub(super) fn ahead(&self, sizes: &[u64]) -> Option<(usize, u64, u64)> {
+        let rooms = self.stages(sizes);
+        let (axis, steps) = self.innermost(sizes).filter(|_| rooms > 1)?;
+        Some((axis, steps, rooms.min(steps)))
     }
 
     fn reductions(&self) -> impl Iterator<Item = usize> {
@@ -374,14 +388,17 @@ impl<'c> Mapped<'_, 'c> {
             }
         }
         let latency = self.mapping.instruction.latency_cycles() as f64;
-        let step = if overlap { compute.max(stream) } else { compute + stream } + latency;
         let steps = steps as f64;
+        let both = match overlap {
+            true => (steps - 1.0).max(0.0) * compute.max(stream) + compute + stream,
+            false => steps * (compute + stream),
+        };
         Cost::default()
             .with(Term::Compute, steps * compute)
-            .with(Term::Transfers, (steps + 1.0) * stream)
+            .with(Term::Transfers, steps * stream)
             .with(Term::Waits, steps * latency)
             .with(Term::Results, finish)
-            .taking(steps * step + stream + finish)
+            .taking(both + steps * latency + finish)
     }
 }
 

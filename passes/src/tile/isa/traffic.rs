@@ -34,7 +34,15 @@ pub fn traffic<'c>(
     each(&pieces, &|axis| !nest.reduces(axis), &mut |times, sizes| {
         mapped.of_result(times, sizes, &mut traffic);
     });
-    each(&pieces, &|_| true, &mut |times, sizes| mapped.of_inputs(times, sizes, &mut traffic));
+    let ahead = mapped.ahead(tile);
+    each(&pieces, &|_| true, &mut |times, sizes| {
+        // Steps that come ahead of time are filled once for each room.
+        let filled = match ahead {
+            Some((axis, steps, rooms)) if sizes[axis] == tile[axis] => times / steps * rooms,
+            _ => times,
+        };
+        mapped.of_inputs([times, filled], sizes, &mut traffic);
+    });
     traffic
 }
 
@@ -135,10 +143,10 @@ impl<'c> Mapped<'_, 'c> {
         }
     }
 
-    fn of_inputs(&self, times: u64, sizes: &[u64], traffic: &mut Traffic) {
+    fn of_inputs(&self, [times, filled]: [u64; 2], sizes: &[u64], traffic: &mut Traffic) {
         for (operand, own) in self.operands.iter().enumerate() {
             if !own.is_one && !own.is_result {
-                self.fill(times, sizes, operand, self.is_ragged(sizes, operand), traffic);
+                self.fill(filled, sizes, operand, self.is_ragged(sizes, operand), traffic);
                 self.carry(self.load(operand), times * self.tile_bytes(sizes, operand), traffic);
             }
         }
