@@ -7,6 +7,7 @@ use weft_dialects::ir::{Op, Val, attr, ty};
 use weft_dialects::tile;
 
 use super::kernels::Kernels;
+use super::layers;
 use super::program::{Job, shape};
 use super::report::{Edge, Graph, Node};
 use crate::Failure;
@@ -87,6 +88,7 @@ impl<'c> Reader<'c, '_> {
             computes: facts.computes.clone(),
             runs_in: None,
             group: number,
+            inside: facts.inside.clone(),
         });
         for (argument, &value) in run.inputs.iter().chain(&run.inits).enumerate() {
             let read = reads.get(argument).copied().unwrap_or(0);
@@ -208,9 +210,9 @@ pub(super) fn groups(graph: &Graph) -> BTreeMap<usize, (String, Vec<usize>)> {
 ///
 /// A kernel of the program has the names of its operators; one that is a single node has that
 /// node's code, too. Where several are alike the first is the first.
-pub(super) fn place(graph: Graph, jobs: &[Job]) -> Graph {
+pub(super) fn place(graph: Graph, jobs: &[Job], shared: &str) -> Graph {
     let groups = groups(&graph);
-    let Graph { mut nodes, edges } = graph;
+    let Graph { mut nodes, edges, .. } = graph;
     let mut left: Vec<usize> = (0..jobs.len()).collect();
     for (name, members) in groups.values() {
         let alone = (members.len() == 1).then(|| nodes[members[0]].kernel.clone());
@@ -222,7 +224,9 @@ pub(super) fn place(graph: Graph, jobs: &[Job]) -> Graph {
             members.iter().for_each(|&member| nodes[member].runs_in = Some(job));
         }
     }
-    keep_placed(nodes, edges)
+    let mut graph = keep_placed(nodes, edges);
+    layers::write(&mut graph, shared);
+    graph
 }
 
 fn keep_placed(nodes: Vec<Node>, edges: Vec<Edge>) -> Graph {

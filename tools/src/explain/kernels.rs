@@ -10,7 +10,8 @@ use weft_passes::nest;
 use weft_passes::task::{Moved, moved};
 use weft_passes::tile::predicted;
 
-use super::report::{Axis, Compute, PatternNest, Predicted, Tile};
+use super::layers;
+use super::report::{Axis, Compute, Layer, PatternNest, Predicted, Tile};
 
 /// The facts about a kernel from its text.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,8 @@ pub(super) struct Facts {
     pub elem: String,
     pub predicted: Option<Predicted>,
     pub pattern: Vec<PatternNest>,
+    /// What its nests hand over to each other in local buffers.
+    pub inside: Vec<Layer>,
 }
 
 /// The kernels of a module by name, each read when it is asked for.
@@ -70,6 +73,7 @@ impl Facts {
                 second_cycles: found.second.map(|(_, cycles)| cycles),
             }),
             pattern,
+            inside: layers::inside(&kernel),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | Part of the report | From |
 //! |---|---|
-//! | the tile-graph | the text of the stage `tile`: `graph.rs` |
+//! | the tile-graph | the text of the stage `tile`: `graph.rs`; what each memory hands over: `layers.rs` |
 //! | kernels in their order, the arena | the text of the stage `task`: `program.rs` |
 //! | what a kernel computes, by which tile, at what predicted cost | its own text: `kernels.rs` |
 //! | why | what passes said: `remarks.rs` |
@@ -17,6 +17,7 @@
 mod graph;
 mod joining;
 mod kernels;
+mod layers;
 mod links;
 mod listing;
 mod measure;
@@ -153,7 +154,7 @@ fn compile(
         let program = program::read(unit.module(), machine, &mut kernels, &read.joined())?;
         let device = roofline::device(machine, &program.unit);
         let roofline = roofline::roofline(machine, &device, &program.jobs);
-        let graph = graph::place(read.graph, &program.jobs);
+        let graph = graph::place(read.graph, &program.jobs, &device.shared);
         let (remarks, code) = (Vec::new(), Ok(BTreeMap::new()));
         Compiled { program, graph, remarks, device, roofline, code }
     };

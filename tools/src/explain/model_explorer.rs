@@ -54,7 +54,7 @@ struct Output {
 /// Inputs and outputs of the model are nodes of their own. Nodes that are one kernel lie in
 /// one namespace below that of the operator's name, whose `/` are levels.
 pub fn model_explorer(report: &Report) -> String {
-    let Graph { nodes, edges } = &report.graph;
+    let Graph { nodes, edges, .. } = &report.graph;
     let mut drawn: Vec<DrawnNode> =
         nodes.iter().enumerate().map(|(number, node)| kernel(report, number, node)).collect();
     for (number, edge) in edges.iter().enumerate() {

@@ -87,7 +87,7 @@ pub(super) fn attach(remarks: &[Remark], kernels: &mut [Kernel], graph: &mut Gra
     for kernel in kernels.iter_mut() {
         kernel.remarks = index.of_kernel(&kernel.op, &kernel.kernel);
     }
-    let Graph { nodes, edges } = graph;
+    let Graph { nodes, edges, .. } = graph;
     let ends = |edge: &Edge| Some((&nodes[edge.from?], &nodes[edge.to?]));
     for edge in edges {
         if let Some((from, to)) = ends(edge) {

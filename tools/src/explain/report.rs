@@ -244,6 +244,33 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// Tensors on their way.
     pub edges: Vec<Edge>,
+    /// Nodes that are one kernel, where there are several.
+    pub groups: Vec<Group>,
+    /// What is handed over in each memory: between nodes, and inside of them.
+    pub layers: Vec<Layer>,
+}
+
+/// Nodes that are one kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// Their numbers.
+    pub nodes: Vec<usize>,
+    /// What they hand over to each other.
+    pub layers: Vec<Layer>,
+}
+
+/// What is handed over in a memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// The memory.
+    pub memory: String,
+    /// Number of tensors.
+    pub tensors: usize,
+    /// Their bytes, each tensor once.
+    pub bytes: u64,
+    /// Bytes that would be written to the device's memory and read from it, whole tensors, if they were
+    /// handed over there; 0 for those that are.
+    pub unmoved_bytes: u64,
 }
 
 /// A kernel in the tile-graph.
@@ -259,6 +286,8 @@ pub struct Node {
     pub runs_in: Option<usize>,
     /// Nodes that are one kernel have one number.
     pub group: usize,
+    /// What its loop nests hand over to each other in local buffers.
+    pub inside: Vec<Layer>,
 }
 
 /// A tensor on its way.

@@ -47,6 +47,9 @@ fn told<'r>(report: &'r Value, name: &str) -> Option<&'r Value> {
     match parts[..] {
         ["summary", figure] => Some(&report["summary"][figure]),
         ["joining", way, figure] => Some(&named(&report["joinings"], way, "name")?[figure]),
+        ["layers", memory, figure] => {
+            Some(&named(&report["graph"]["layers"], memory, "memory")?[figure])
+        }
         ["kernel", at, figure] => Some(&report["kernels"][at.parse::<usize>().ok()?][figure]),
         ["arena", memory, figure] => Some(&named(&report["arenas"], memory, "memory")?[figure]),
         ["pattern", at, way] => Some(&report["patterns"][at.parse::<usize>().ok()?]["counts"][way]),

@@ -1,6 +1,6 @@
 //! Figures of the report against what other commands say of the same model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -153,6 +153,49 @@ fn every_kernel_has_its_reasons() {
     assert!(messages.clone().any(|text| text.contains(" stays apart from ")), "a refusal to join");
     // Either memory of an edge, with what it would take.
     assert!(messages.any(|text| text.contains(" in @") && text.contains("apart with ")), "an edge");
+}
+
+/// What memories hand over is what their edges carry; near a unit each tensor would otherwise have been
+/// written to the memory that all share, unless others find it there, and read from it by each.
+#[test]
+fn memories_say_what_they_hand_over() {
+    let report = Desk::digits().explain(&["--pass-option", "tile-connect-edges.joining=all"]);
+    let (graph, shared) = (&report["graph"], &report["device"]["shared"]);
+    let edges = list(&graph["edges"]);
+    let near: Vec<&Value> = edges.iter().filter(|edge| edge["memory"] != *shared).collect();
+    assert!(!near.is_empty(), "joining=all hands over near a unit");
+    let read: u64 = near.iter().map(|edge| number(&edge["bytes"])).sum();
+    let source = |edge: &Value| (number(&edge["from"]), edge["tensor"].to_string());
+    let sources: BTreeSet<_> = near.iter().map(|edge| source(edge)).collect();
+    let written = sources.iter().map(|own| {
+        let all = || edges.iter().filter(|edge| !edge["from"].is_null() && source(edge) == *own);
+        let found = all().any(|edge| edge["memory"] == *shared);
+        if found { 0 } else { number(&all().next().expect("an edge")["bytes"]) }
+    });
+    let unmoved = read + written.sum::<u64>();
+    let layers = list(&graph["layers"]);
+    let sum = |name: &str| layers.iter().map(|layer| number(&layer[name])).sum::<u64>();
+    assert_eq!(sum("unmoved_bytes"), unmoved);
+    let carries = |layer: &&Value| layer["memory"] == *shared;
+    let own = layers.iter().find(carries).expect("the memory that all share");
+    assert_eq!(number(&own["unmoved_bytes"]), 0);
+    let groups = list(&graph["groups"]);
+    let inside = groups.iter().flat_map(|group| list(&group["layers"]));
+    assert_eq!(inside.map(|layer| number(&layer["unmoved_bytes"])).sum::<u64>(), unmoved);
+    assert!(groups.iter().all(|group| list(&group["nodes"]).len() > 1));
+}
+
+/// The layers of an instance hand over in the local buffer of its core.
+#[test]
+fn instances_say_what_they_keep() {
+    let chip = ["--device", "stcp920-like", "--pass-option", "tile-split-instances.instances=all"];
+    let report = Desk::digits().explain(&chip);
+    let nodes = list(&report["graph"]["nodes"]);
+    let kept = nodes.iter().flat_map(|node| list(&node["inside"]));
+    let kept: Vec<&Value> = kept.filter(|layer| layer["memory"] == "l1").collect();
+    assert!(!kept.is_empty(), "instances keep tensors in @l1");
+    // Each is written and read there at least once.
+    assert!(kept.iter().all(|own| number(&own["unmoved_bytes"]) >= 2 * number(&own["bytes"])));
 }
 
 /// Without runs nothing depends on the time of day.

@@ -92,6 +92,22 @@ function spread(items, layer) {
   for (const block of blocks) for (let n = 0; n < block.size; n += 1, place += 1) items[layer[place]].x = block.sum / block.size + items[layer[place]].before;
 }
 
+// What a group keeps near a unit, above its uppermost node.
+function kept(group, items) {
+  const first = items[group.nodes[0]];
+  const told = group.layers.map(own => `${bytes(own.bytes)} in @${own.memory}, ${bytes(own.unmoved_bytes)} less through @${R.device.shared}`);
+  return s("text", { class: "soft", x: first.x - NODE.width / 2, y: first.y - 14, "font-size": 10.5, style: "paint-order:stroke;stroke:var(--surface);stroke-width:4px" }, told.join("; "));
+}
+
+function drawLayers() {
+  const rows = R.graph.layers.map(own => h("tr", {}, h("th", { scope: "row" }, swatch(own.memory), `@${own.memory}`),
+    h("td", { class: "n" }, figure(`layers.${own.memory}.tensors`, own.tensors, count(own.tensors))),
+    h("td", { class: "n" }, figure(`layers.${own.memory}.bytes`, own.bytes, bytes(own.bytes))),
+    h("td", { class: "n" }, figure(`layers.${own.memory}.unmoved_bytes`, own.unmoved_bytes, bytes(own.unmoved_bytes)))));
+  const heads = ["memory", "tensors", "bytes", `would pass @${R.device.shared} without it`];
+  return h("div", { class: "card scroll" }, h("table", { class: "layers" }, h("thead", {}, h("tr", {}, heads.map(head => h("th", { scope: "col" }, head)))), h("tbody", {}, rows)));
+}
+
 function drawGraph() {
   const nodes = R.graph.nodes;
   if (!nodes.length) { put("graph-body", h("p", { class: "note" }, "No kernel runs: all results are constants.")); return; }
@@ -133,7 +149,7 @@ function drawGraph() {
       s("text", { x: x + 14, y: y + 20, "font-size": 13, "font-weight": 620 }, shorter(node.op, 19)),
       s("text", { class: "soft num", x: x + NODE.width - 10, y: y + 20, "font-size": 11, "text-anchor": "end" }, kernel ? ms(timeOf(kernel)) : ""),
       s("text", { class: "mono", x: x + 14, y: y + 37, "font-size": 10.5 }, shorter(`${by}${node.computes.length > 1 ? ` and ${node.computes.length - 1} more` : ""}`, 36)),
-      s("text", { class: "mono", x: x + 14, y: y + 51, "font-size": 10.5 }, shorter(size, 36)),
+      s("text", { class: "mono", x: x + 14, y: y + 51, "font-size": 10.5 }, shorter(node.inside.length ? node.inside.map(own => `${bytes(own.bytes)} in @${own.memory}`).join(", ") : size, 36)),
       s("rect", { class: "track", x: x + 14, y: y + 57, width: NODE.width - 24, height: 3, rx: 1.5 }),
       s("rect", { x: x + 14, y: y + 57, width: Math.max(1, (NODE.width - 24) * share), height: 3, rx: 1.5, fill: colour(kernel && kernel.bound) }));
   });
@@ -148,7 +164,7 @@ function drawGraph() {
     edges.filter(({ edge }) => list.includes(edge.from) && list.includes(edge.to)).map(({ line }) => s("path", { d: line.getAttribute("d") }))));
 
   const drawing = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": `Tile-graph of ${count(nodes.length)} kernels` },
-    groups, edges.map(one => one.line), edges.map(one => one.hit), edges.map(one => one.near), ports, boxes);
+    groups, edges.map(one => one.line), edges.map(one => one.hit), edges.map(one => one.near), R.graph.groups.map(group => kept(group, items)), ports, boxes);
   const view = h("div", { class: "view", tabindex: "-1" }, drawing);
   const frame = s("rect", { fill: "var(--accent)", "fill-opacity": .14, stroke: "var(--accent)", "stroke-width": 1, x: .5, width: 40 });
   const mapHeight = 640, dots = boxes.map((box, number) => {
@@ -269,7 +285,8 @@ function drawGraph() {
       h("button", { type: "button", onclick: () => scale(1) }, "1:1"),
       h("button", { type: "button", onclick: () => scale(Math.min(1, (view.clientWidth - 4) / width)) }, "Fit width"),
       h("span", { class: "legend" }, carried)),
-    h("div", { class: "graph" }, h("div", { class: "card canvas" }, view, map), side));
+    h("div", { class: "graph" }, h("div", { class: "card canvas" }, view, map), side),
+    h("h3", { class: "below" }, "What is handed over in which memory"), drawLayers());
   const fit = (view.clientWidth - 4) / width;
   scale(fit < 1 ? Math.max(.7, fit) : 1, false);
   if (width * zoom > view.clientWidth) view.scrollLeft = items[0].x * zoom - view.clientWidth / 2;
