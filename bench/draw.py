@@ -10,8 +10,8 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-STEPS = {"buffers": "#9ecae1", "instances": "#4292c6", "order": "#2171b5", "instructions": "#08519c",
-         "clusters": "#08306b"}
+STEPS = {"clusters": "#9ecae1", "buffers": "#4292c6", "instances": "#2171b5", "order": "#08519c",
+         "instructions": "#08306b"}
 LAST = list(STEPS)[-1]
 WIDTH, HEIGHT, LEFT, BOTTOM, BAR, MOST = 920, 320, 40, 60, 13, 8.0
 
