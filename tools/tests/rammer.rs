@@ -142,7 +142,7 @@ fn spans(model: &str, device: &str) -> BTreeMap<u64, (f64, f64)> {
 /// time is the other's, too. One after the other they would share no time, or their units.
 #[test]
 fn rm_10_independent_products_overlap_in_time() {
-    for device in ["ipu", "toy"] {
+    for device in ["ipu", "stcp920-like"] {
         let two = products(2);
         let units = units(&two, device);
         let [one, other] = &units[..] else { panic!("@{device}: two kernels: {units:?}") };
