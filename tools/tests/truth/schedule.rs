@@ -277,7 +277,7 @@ fn stages_are_steps_on_their_way() {
         let schedule = format!("stages = {stages}");
         Case {
             name: "stages",
-            source: Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=320"),
+            source: Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=640"),
             device: "systolic",
             edit: ["stages = 2", &schedule],
             shows: Shows::Times(rooms, [0, 2]),
@@ -286,7 +286,7 @@ fn stages_are_steps_on_their_way() {
     }
     Case {
         name: "stages",
-        source: Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=320"),
+        source: Source::Expression("C[m,n] += A[m,k] * B[k,n]", "m=64,n=64,k=640"),
         device: "systolic",
         edit: [" schedule <stages = 2>", ""],
         shows: Shows::Differently,
