@@ -391,7 +391,8 @@ impl<'c> Mapped<'_, 'c> {
         let steps = steps as f64;
         let both = match overlap {
             true => (steps - 1.0).max(0.0) * compute.max(stream) + compute + stream,
-            false => steps * (compute + stream),
+            // One stream more keeps steps short where lanes hold their operands in registers.
+            false => steps * (compute + stream) + stream,
         };
         Cost::default()
             .with(Term::Compute, steps * compute)
