@@ -17,19 +17,20 @@
 //! - the bytes that it overwrites are of no use any more: a buffer of its own gets a place in the arena, beside
 //!   whatever is of use from then on;
 //! - what it reads has been written;
-//! - its engine has begun what the text begins before it there;
+//! - its engine has begun what begins early before it in the text, and what nobody waits for, for who waits for
+//!   something later there has waited for that;
 //! - half of the queue of its engine is free, for a core waits for a place in a queue, too.
 //!
 //! Waits stay where they are. Only where a core takes its instructions in order and its tiles wait in a memory of its
 //! own, as for `device-order-instructions`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::device::{ARENA_ALIGN, Fill, Kernel, Machine, Transfer, build};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Val, attr, remark, ty};
 
-use super::order_instructions::{in_order, number};
+use super::order_instructions::{in_order, is_index, number};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -43,7 +44,7 @@ pub const PASS: Pass = Pass {
         },
         PassOption {
             name: "remarks",
-            description: "say of each kernel how many transfers begin earlier, and what keeps others",
+            description: "say of each kernel how many transfers begin earlier",
             fallback: "false",
         },
     ],
@@ -219,7 +220,7 @@ impl<'c> Layers<'c> {
 
     /// Begins what can begin earlier; returns how many do.
     fn overlap(&mut self) -> u64 {
-        let mut may = Vec::new();
+        let mut may = HashSet::new();
         self.collect(self.block, &mut may);
         self.seen = may.len();
         let mut all: Vec<Op<'c>> = self.order.keys().copied().collect();
@@ -241,8 +242,8 @@ impl<'c> Layers<'c> {
         early
     }
 
-    /// Transfers and fills of a block and of loops of one round there, in the order of the text.
-    fn collect(&self, block: Block<'c>, found: &mut Vec<Op<'c>>) {
+    /// Transfers and fills of a block and of loops of one round there.
+    fn collect(&self, block: Block<'c>, found: &mut HashSet<Op<'c>>) {
         for op in block.ops() {
             let inner = one_round(op).and_then(|_| op.first_block(0));
             inner.into_iter().for_each(|inner| self.collect(inner, found));
@@ -442,10 +443,6 @@ fn is_known<'c>(value: Val<'c>, kernel: Block<'c>) -> bool {
     };
     let known = || op.operands().into_iter().all(|own| is_known(own, kernel));
     op.is("device.alloc") || is_index(op) && known()
-}
-
-fn is_index(op: Op<'_>) -> bool {
-    op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."))
 }
 
 /// Copies index arithmetic; loops of one round are in that.

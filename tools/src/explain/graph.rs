@@ -172,7 +172,8 @@ fn memory_of<'c>(run: &tile::Run<'c>, result: usize) -> Option<&'c str> {
     None
 }
 
-fn bytes(value: Val<'_>) -> u64 {
+/// Bytes of a tensor.
+pub(super) fn bytes(value: Val<'_>) -> u64 {
     let elem = ty::elem(value.ty()).and_then(ty::byte_size);
     elem.zip(ty::count(value.ty())).map_or(0, |(elem, count)| elem.saturating_mul(count))
 }

@@ -1,8 +1,9 @@
 //! What is handed over in each memory, and what would pass the device's memory without it.
 
-use weft_dialects::ir::{Op, Val, ty};
+use weft_dialects::ir::{Op, Val};
 use weft_dialects::tile;
 
+use super::graph::bytes;
 use super::report::{Edge, Graph, Group, Layer};
 
 /// Writes groups and layers of a tile-graph; `shared` is the device's memory.
@@ -104,9 +105,4 @@ fn buffer(value: Val<'_>) -> Option<&str> {
         def = before.filter(|_| follows).and_then(Val::def);
     }
     None
-}
-
-fn bytes(value: Val<'_>) -> u64 {
-    let elem = ty::elem(value.ty()).and_then(ty::byte_size);
-    elem.zip(ty::count(value.ty())).map_or(0, |(elem, count)| elem.saturating_mul(count))
 }

@@ -165,9 +165,7 @@ impl<'c> Writer<'_, 'c> {
 
     /// Returns whether an operation takes no time and may stand before what it stands behind.
     fn is_pure(&self, op: Op<'c>) -> bool {
-        let index =
-            op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."));
-        index || self.taken(op).is_some()
+        is_index(op) || self.taken(op).is_some()
     }
 
     /// Runs of operations between two of another kind.
@@ -272,6 +270,11 @@ impl<'c> Writer<'_, 'c> {
         pure.iter().for_each(|op| op.move_before(end));
         order.items.iter().for_each(|&number| timed[number].move_before(end));
     }
+}
+
+/// Returns whether an operation is arithmetic of indices, which takes no time.
+pub(super) fn is_index(op: Op<'_>) -> bool {
+    op.region_count() == 0 && (op.is("affine.apply") || op.name().starts_with("arith."))
 }
 
 /// Returns whether the blocks of an operation are done lane by lane.

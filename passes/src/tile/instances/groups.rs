@@ -13,7 +13,7 @@
 //! Sub-graphs that take less whole are left to later passes, which share each step out among the
 //! cores.
 
-use weft_dialects::device::{Machine, Memory};
+use weft_dialects::device::Machine;
 
 use super::super::Stage;
 use super::super::stream_host::flow::Flow;
@@ -23,7 +23,7 @@ use super::work::Work;
 use crate::cost::home::{Beside, room};
 use crate::cost::worth::parts;
 use crate::remarks::Refused;
-use crate::tile::cluster_memory::ClusterMemory;
+use crate::tile::passing::Passing;
 
 /// Limits on instances.
 pub(super) struct Limits {
@@ -46,16 +46,15 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub fn of(machine: Machine<'_>, buffer: &Stage<'_>, shared: &Memory<'_>) -> Self {
+    pub fn of(machine: Machine<'_>, buffer: &Stage<'_>) -> Self {
         let link = buffer.load.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
-        let rate = shared.bytes_per_cycle().map_or(f64::INFINITY, |rate| rate as f64);
+        let Passing { transaction_bytes: transaction, rate, clusters } = Passing::of(machine);
+        let rate = rate.map_or(f64::INFINITY, |rate| rate as f64);
         let units = machine.units();
         let (cores, handover) =
             units.first().map_or((1, 0), |unit| (unit.count(), unit.handover_cycles()));
         let room = room(&buffer.memory, Beside::Stream);
-        let (transaction, latency) = (shared.transaction_bytes().unwrap_or(1), buffer.latencies());
-        let shelf = units.first().and_then(|unit| ClusterMemory::of(machine, unit, unit.count()));
-        let clusters = shelf.map(|shelf| (shelf.clusters.count(), shelf.bytes));
+        let latency = buffer.latencies();
         Self { room, cores, shared: rate, transaction, clusters, link, handover, latency }
     }
 }

@@ -120,7 +120,7 @@ fn split<'c>(
 ) -> Result<(), Failed> {
     let Some(flow) = flow_of(run.module, graph, remarks)? else { return Ok(()) };
     let local = &buffer.memory;
-    let mut limits = Limits::of(machine, buffer, shared);
+    let mut limits = Limits::of(machine, buffer);
     limits.clusters = limits.clusters.filter(|_| near);
     let subgraphs = groups::group(&flow, &Work::of(machine, &flow, local), &limits, all);
     if subgraphs.iter().all(|own| own.cut.is_none()) {

@@ -1,8 +1,8 @@
 //! What a mapping with a tile costs: room, bytes and cycles.
 //!
 //! ```text
-//! cycles = tiles · (steps · step + moves out), and of steps that overlap the first stream, beside which
-//!          nothing is computed, and the last step without one
+//! cycles = tiles · (first stream + steps · step + moves out); of steps that overlap the last one is its
+//!          instructions alone, for nothing comes beside it
 //! move   = its bytes by its rate, or the pieces of the shared memory that it touches by that
 //!          memory's, whichever is longer; and what is filled before it
 //! step   = the larger of instructions · issue and the moves in, where engines bring them
@@ -396,7 +396,7 @@ impl<'c> Mapped<'_, 'c> {
         };
         Cost::default()
             .with(Term::Compute, steps * compute)
-            .with(Term::Transfers, steps * stream)
+            .with(Term::Transfers, if overlap { steps } else { steps + 1.0 } * stream)
             .with(Term::Waits, steps * latency)
             .with(Term::Results, finish)
             .taking(both + steps * latency + finish)
