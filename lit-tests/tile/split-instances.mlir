@@ -91,5 +91,5 @@ graph.model @stencil inputs ["x", "w"] outputs ["y"] {
 // NONE-NOT: stitched
 
 // NOWHERE: error: near has no local buffer for instances
-// NOWHERE: help: it is a memory of scope "core" with strided moves
+// NOWHERE: help: it is a cache of a core, or a memory of scope "core" with strided moves
 // SOME: error: tile-split-instances: unknown value 'some' for option 'instances'; expected 'auto', 'all' or 'none'

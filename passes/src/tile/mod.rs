@@ -72,7 +72,7 @@ pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type}
 pub use neighbours::lies_along;
 pub use spread_rows::SpreadRows;
 pub use way::{
-    PrivateCache, Stage, Way, beside, gather, local_buffer, private_cache, waiting_memory, way,
-    way_of, ways,
+    PrivateCache, Stage, Way, beside, cache_buffer, gather, local_buffer, private_cache,
+    waiting_memory, way, way_of, ways,
 };
 pub(crate) use way::{move_cycles, relabel};

@@ -100,6 +100,13 @@ pub fn local_buffer(machine: Machine<'_>) -> Option<Stage<'_>> {
     machine.memory(lanes)?.lanes().is_none().then_some(stage)
 }
 
+/// The private cache of a core as a buffer that its lanes fill and empty themselves.
+pub fn cache_buffer(machine: Machine<'_>) -> Option<Stage<'_>> {
+    let lanes = machine.lanes_units().into_iter().next()?.memory();
+    let Way { load, store, .. } = way(machine, lanes)?;
+    Some(Stage { memory: machine.memory(private_cache(machine)?.name)?, load, store })
+}
+
 impl Stage<'_> {
     /// Cycles until what moves into it, and back, has come.
     pub fn latencies(&self) -> [f64; 2] {

@@ -54,6 +54,36 @@ fn gt_5_instances_give_the_same() {
     }
 }
 
+/// The same pass in the cache of a processor's core, where lanes bring what an instance reads: on request, for
+/// that moves more than kernels that read where tensors lie (GT-10).
+#[test]
+fn gt_10_instances_in_a_cache_give_the_same() {
+    let cache = "@l2 scope(\"core\") capacity_bytes(1048576)";
+    let device = "x86-avx2.mlir";
+    for model in [BLOCK, ROWS] {
+        let instances = [1 << 20, 48_000].map(|bytes| {
+            let held = cache.replace("1048576", &bytes.to_string());
+            let desk = Desk::new(model, device, [cache, &held]);
+            let tile = |how| {
+                let text = desk.weft("compile model.mlir --emit tile -o -", how);
+                text.unwrap_or_else(|said| panic!("{device}: {said}")).0
+            };
+            assert_eq!(tile("none").matches("stitched").count(), 0);
+            assert_eq!(tile("auto").matches("stitched").count(), 0);
+            let text = tile("all");
+            assert!(text.matches("stitched").count() > 0, "{device}: {text}");
+            assert!(text.contains("in @l2 at"), "{device}: {text}");
+            let run =
+                |how, more: &str| desk.weft(&format!("run model.mlir --threads 1 {more}"), how);
+            run("none", "--outputs whole.npz").unwrap_or_else(|said| panic!("{device}: {said}"));
+            let said = run("all", "--expect whole.npz --rtol 1e-4 --atol 1e-4");
+            said.unwrap_or_else(|said| panic!("{device}, {bytes} bytes: {said}"));
+            desk.remarks().len()
+        });
+        assert!(instances.iter().all(|own| *own > 0), "{device}: {instances:?}");
+    }
+}
+
 /// The smaller the buffer, the more instances.
 #[test]
 fn gt_1_a_smaller_buffer_has_more_instances() {

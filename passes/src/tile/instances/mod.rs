@@ -15,8 +15,9 @@
 //! runs hand to each other stays in the buffer, and what it gives is written to its place in the
 //! whole tensor. Instances of one shape are one kernel.
 //!
-//! Only where lanes get their tiles from a memory of their core that is filled by moves. What reads
-//! at addresses that it computes, or makes several tensors, stays as it is.
+//! By itself only where lanes get their tiles from a memory of their core that is filled by moves; on request
+//! in a core's cache, too, which its lanes fill. What reads at addresses that it computes, or makes several
+//! tensors, stays as it is.
 
 mod groups;
 mod places;
@@ -30,17 +31,18 @@ use weft_dialects::device::{Machine, Memory};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, empty_module, module_op, remark};
 use weft_dialects::tile::Graph;
+use weft_runtime::plan::ALIGN;
 
 use super::chooser::Chooser;
 use super::isa::Near;
 use super::member_tile::{choose_tile, construct_tile};
-use super::stream_host::emit::{Construct, Emit, Names, Stitching};
+use super::stream_host::emit::{Emit, Names, Stitching};
 use super::stream_host::flow::{Flow, Unread};
 use super::stream_host::refine::refine;
 use super::stream_host::segment::{self, Action, Cut, Segment, Tile};
 use super::stream_host::{clear, sizes};
 use super::write_compute::construct_move;
-use super::{Stage, local_buffer};
+use super::{Stage, cache_buffer, local_buffer};
 use crate::nest::Nest;
 use crate::remarks::{Refused, chosen};
 use groups::{Limits, SubGraph};
@@ -82,14 +84,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let remarks = run.flag("remarks")?;
     let Some(all) = wanted else { return Ok(()) };
     let Some(machine) = Machine::of(run.module) else { return Ok(()) };
-    let Some((buffer, shared)) = local_buffer(machine).zip(machine.shared()) else {
+    // Lanes that fill a cache move every byte once more than kernels that read it where it lies, so a
+    // cache is for those who ask for it.
+    let buffer = local_buffer(machine).or_else(|| cache_buffer(machine).filter(|_| all));
+    let Some((buffer, shared)) = buffer.zip(machine.shared()) else {
         if !all {
             return Ok(());
         }
         let what = format!("{} has no local buffer for instances", machine.name());
         Report::new(machine.location(), what).help(
-            "it is a memory of scope \"core\" with strided moves from and to the shared one, and to \
-             and from the registers of lanes",
+            "it is a cache of a core, or a memory of scope \"core\" with strided moves from and to the \
+             shared one, and to and from the registers of lanes",
         );
         return Err(Failed);
     };
@@ -149,10 +154,13 @@ fn split<'c>(
         };
         failed.set(failed.get() || !done);
     };
+    // Code of lanes counts on how its arguments are aligned; moves begin anywhere.
+    let align = if local_buffer(machine).is_some() { 1 } else { ALIGN };
+    let stitching = Stitching { taken: 0, align, construct: &construct };
     let mut emit = Emit::new(run, &flow, &names, module_op(&scratch), end);
     for own in &subgraphs {
         let done = match &own.cut {
-            Some(cut) => instances(&mut emit, &own.segment, cut, (&construct, &failed))?,
+            Some(cut) => instances(&mut emit, &own.segment, cut, (stitching, &failed))?,
             None => None,
         };
         if remarks {
@@ -199,12 +207,12 @@ fn instances<'a, 'c>(
     emit: &mut Emit<'a, 'c>,
     segment: &Segment,
     cut: &Cut,
-    (construct, failed): (Construct<'a, 'c>, &Cell<bool>),
+    (stitching, failed): (Stitching<'a, 'c>, &Cell<bool>),
 ) -> Result<Option<(usize, u64)>, Failed> {
     let (flow, near, known) = (emit.flow, emit.names.near, emit.finished.clone());
     let tiles = segment::tiles(flow, segment, cut).ok_or(Failed)?;
     let taken = tiles.iter().map(|tile| arena(flow, segment, tile)).max().unwrap_or(0);
-    emit.stitching = Some(Stitching { taken, construct });
+    emit.stitching = Some(Stitching { taken, ..stitching });
     failed.set(false);
     let mut stitched = Vec::new();
     for number in 0..tiles.len() {

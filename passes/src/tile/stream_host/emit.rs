@@ -60,6 +60,8 @@ pub(in crate::tile) struct Emit<'a, 'c> {
 pub(in crate::tile) struct Stitching<'a, 'c> {
     /// Bytes there that its tensors take.
     pub taken: u64,
+    /// Of what the first byte that a kernel sees of a tensor is a multiple.
+    pub align: u64,
     /// Chooses for a kernel.
     pub construct: Construct<'a, 'c>,
 }
@@ -248,7 +250,13 @@ impl<'a, 'c> Emit<'a, 'c> {
             Direction::Out => ("stream_out", self.names.take, [false, true]),
         };
         // One kernel copies any box of the tensor behind, seen from the box on.
-        let behind = behind.map(|end| end && self.stitching.is_some());
+        let size = ty::byte_size(elem).unwrap_or(1);
+        let may_begin = |window: &Window<'_, 'c>| {
+            let align = self.stitching.map(|own| own.align);
+            align.is_some_and(|align| (window.offset() as u64 * size).is_multiple_of(align))
+        };
+        let near = behind.map(|behind| !behind);
+        let behind = [(&from, behind[0]), (&to, behind[1])].map(|(end, own)| own && may_begin(end));
         let seen = |window: Window<'_, 'c>, behind: bool| if behind { window.offset() } else { 0 };
         let at = [seen(from, behind[0]), seen(to, behind[1])];
         let start = if to.shape == sizes { Start::Unread } else { Start::Held };
@@ -262,7 +270,6 @@ impl<'a, 'c> Emit<'a, 'c> {
             captures: Vec::new(),
         };
         let index = nest.simplify();
-        let near = behind.map(|behind| !behind);
         let kernel = self.kernel(stem, &near, &nest, &index);
         let mark = match self.stitching {
             Some(_) => ("at", attr::of_ints(self.context, &at)),
