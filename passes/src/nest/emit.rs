@@ -113,21 +113,32 @@ struct Points {
 /// Axes that in one of the bodies no access has alone in a dimension, from its beginning: `linalg`
 /// takes their extents from a window that begins there.
 fn apart(nest: &Nest<'_>) -> Vec<bool> {
-    let alone = |axis: usize, inputs: &[Access<'_>]| {
+    let begins = |axis: usize, index: &Linear| index.as_axis() == Some(axis);
+    (0..nest.axes.len()).map(|axis| !in_every_body(nest, axis, &begins)).collect()
+}
+
+/// Whether a kernel can say how long each axis is: in each of the bodies some dimension is that axis
+/// alone, or single points of it.
+pub fn can_be_emitted(nest: &Nest<'_>) -> bool {
+    let alone = |axis: usize, index: &Linear| {
+        let others = index.coefficients.iter().enumerate().filter(|(own, _)| *own != axis);
+        index.coefficients[axis] > 0 && others.into_iter().all(|(_, factor)| *factor == 0)
+    };
+    (0..nest.axes.len()).all(|axis| in_every_body(nest, axis, &alone))
+}
+
+/// Whether each body that goes along an axis has an access with a dimension that `holds` for it.
+fn in_every_body(nest: &Nest<'_>, axis: usize, holds: &dyn Fn(usize, &Linear) -> bool) -> bool {
+    let within = |inputs: &[Access<'_>]| {
         let mut indices = inputs.iter().chain(&nest.outputs).flat_map(|one| &one.index);
-        indices.any(|index| index.as_axis() == Some(axis))
+        indices.any(|index| holds(axis, index))
     };
     let starts = nest.starts.iter().filter_map(|start| match start {
         Start::From { inputs, .. } => Some(inputs),
         _ => None,
     });
-    let epilogue = nest.epilogue.iter().map(|last| &last.inputs);
-    let pointwise: Vec<_> = starts.chain(epilogue).collect();
-    let apart = |axis: usize| {
-        let within = |inputs: &&Vec<Access<'_>>| alone(axis, inputs);
-        !alone(axis, &nest.inputs) || !nest.reduces(axis) && !pointwise.iter().all(within)
-    };
-    (0..nest.axes.len()).map(apart).collect()
+    let mut pointwise = starts.chain(nest.epilogue.iter().map(|last| &last.inputs));
+    within(&nest.inputs) && (nest.reduces(axis) || pointwise.all(|inputs| within(inputs)))
 }
 
 /// The part of a tensor that a kernel touches.
@@ -336,5 +347,41 @@ pub(crate) fn emit_sum<'c>(
             b.op_with("affine.apply", &values, &[Type::index(context)], &[("map", map)], 0)
                 .result(0)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_dialects::ir::{context, module_op, parse};
+
+    use super::*;
+    use crate::nest::{Loop, read_kernel};
+
+    /// Two axes that run along the only dimension of all tensors together have no length in a
+    /// kernel's text.
+    #[test]
+    fn axes_of_one_dimension_cannot_be_emitted() {
+        let context = context();
+        let text = "tile.kernel @copy {
+          ^bb0(%x: tensor<6xf32>, %y: tensor<6xf32>):
+            %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                iterator_types = [\"parallel\"]} ins(%x : tensor<6xf32>) outs(%y : tensor<6xf32>) {
+            ^bb0(%u: f32, %v: f32):
+              linalg.yield %u : f32
+            } -> tensor<6xf32>
+            tile.yield %r : tensor<6xf32>
+          }";
+        let module = parse(&context, text).expect("it parses");
+        let kernel = module_op(&module).body(0).expect("a block").ops()[0];
+        let mut nest = read_kernel(kernel).expect("a nest");
+        assert!(can_be_emitted(&nest));
+        nest.axes = [2, 3].map(|extent| Loop { extent, kind: Axis::Parallel }).to_vec();
+        let both = Linear::axis(2, 0).scale(3).add(&Linear::axis(2, 1));
+        nest.inputs[0].index = vec![both.clone()];
+        nest.outputs[0].index = vec![both];
+        assert!(!can_be_emitted(&nest));
+        nest.outputs[0].shape = vec![2, 3];
+        nest.outputs[0].index = vec![Linear::axis(2, 0), Linear::axis(2, 1)];
+        assert!(can_be_emitted(&nest), "one tensor says how long they are");
     }
 }

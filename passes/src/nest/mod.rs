@@ -19,8 +19,8 @@ mod windows;
 
 pub(crate) use border::emit_pad;
 pub use border::{Border, MOST_PHASES};
-pub use emit::emit_kernel;
 pub(crate) use emit::emit_sum;
+pub use emit::{can_be_emitted, emit_kernel};
 pub(crate) use emit::{copy_body, copy_constants, scalar_body};
 pub use parts::{Part, part, parts};
 pub use read::{NestError, read_kernel, read_members};

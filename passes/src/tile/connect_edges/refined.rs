@@ -14,7 +14,7 @@ use weft_dialects::ir::{Builder, Context, Linear, Op, Val};
 use weft_dialects::tile::Connect;
 use weft_dialects::tile::build;
 
-use crate::nest::{Access, Border, Nest, index_axis};
+use crate::nest::{Access, Border, Nest, can_be_emitted, index_axis};
 use crate::tile::groups::Group;
 use crate::tile::stream_host::flow::{Arg, Flow, Step, Tensor};
 use crate::tile::stream_host::refine::refine;
@@ -72,8 +72,10 @@ pub(super) fn refined<'c>(
     refine(&mut flow);
     let changed =
         flow.steps.iter().zip(nests).any(|(step, nest)| step.nest.axes.len() != nest.axes.len());
+    // Axes of a tensor without a shape that all agree on are in its only dimension together.
+    let emitted = flow.steps.iter().all(|step| can_be_emitted(&step.nest));
     let all = flow.steps.into_iter().map(|Step { nest, now, .. }| Refined { nest, now });
-    changed.then(|| all.collect())
+    (changed && emitted).then(|| all.collect())
 }
 
 /// A tensor as an access sees it, in one dimension until others are known.
