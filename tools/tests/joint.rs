@@ -92,6 +92,17 @@ fn simulated(device: &str) {
     });
 }
 
+/// The cycles that the plan's order is predicted to take, and the plan.
+fn predicted(folder: &Path, model: &str, device: &str, off: usize) -> (f64, String) {
+    let told = ["--pass-option", "tile-to-task.remarks=true"];
+    let compile = ["compile", model, "--device", device, "--emit", "task", "-o", "-"];
+    let (text, said) = weft(folder, &[&compile[..], &told].concat(), off);
+    let line = said.lines().find_map(|line| line.split_once("order by "));
+    let (_, told) = line.expect("the order is told").1.split_once(" with ").expect("its length");
+    let cycles = told.split(' ').next().and_then(|cycles| cycles.parse().ok());
+    (cycles.expect("a number"), text)
+}
+
 #[test]
 fn n_4_all_together_are_the_best_on_cores_with_local_buffers() {
     simulated("stcp920-like");
@@ -115,13 +126,22 @@ fn n_4_all_together_are_the_best_on_processors() {
     settings("the host", &models, |folder, model, off| {
         let expect = ["--expect", "host.npz", "--rtol", "1e-4", "--atol", "1e-4"];
         weft(folder, &[&["run", model][..], &expect].concat(), off);
-        let told = ["--pass-option", "tile-to-task.remarks=true"];
-        let compile = ["compile", model, "--device", "x86-avx2", "--emit", "task", "-o", "-"];
-        let (text, said) = weft(folder, &[&compile[..], &told].concat(), off);
-        let line = said.lines().find_map(|line| line.split_once("order by "));
-        let (_, told) =
-            line.expect("the order is told").1.split_once(" with ").expect("its length");
-        let cycles = told.split(' ').next().and_then(|cycles| cycles.parse().ok());
-        (cycles.expect("a number"), text)
+        predicted(folder, model, "x86-avx2", off)
     });
+}
+
+/// Every setting's program gives what the host gives, lane by lane; its time is the prediction, for lanes
+/// of a GPU are simulated without one.
+#[test]
+fn n_4_all_together_are_the_best_on_a_gpu() {
+    for device in ["v100", "h200"] {
+        settings(device, &MODELS.map(file), |folder, model, off| {
+            let expect = ["--expect", "host.npz", "--rtol", "1e-3", "--atol", "1e-3", "--json"];
+            let simulate = ["simulate", model, "--device", device, "--functional-only"];
+            let text = weft(folder, &[&simulate[..], &expect].concat(), off).0;
+            let report: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(report["compared"], true, "{model} without {}", names(off));
+            predicted(folder, model, device, off)
+        });
+    }
 }
