@@ -1,12 +1,24 @@
-// What waits is in the nearest cache where it fits: rows of a softmax, a few at a time, where all of the
-// larger cache would take dozens.
-// RUN: weft-opt %s --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=remarks=true 2>&1 >/dev/null | FileCheck %s
-// RUN: sed 's/4608x1536/460x15360/g; s/4608x/460x/g' %s | weft-opt --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=remarks=true 2>&1 >/dev/null | FileCheck %s --check-prefix=WIDE
+// Each edge is weighed in three memories (WE-13): rows of a softmax wait in the nearest cache where it holds some, in
+// the larger one where only that does, and in the shared memory where neither does.
+// RUN: weft-opt %s --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=remarks=true -o %t.near 2> %t.said
+// RUN: FileCheck %s < %t.said
+// RUN: FileCheck %s --check-prefix=NEAR < %t.near
+// RUN: sed 's/4608x1536/460x15360/g; s/4608x/460x/g' %s | weft-opt --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=remarks=true -o %t.wide 2> %t.said
+// RUN: FileCheck %s --check-prefix=WIDE < %t.said
+// RUN: FileCheck %s --check-prefix=FARTHER < %t.wide
+// RUN: sed 's/4608x1536/4x1536000/g; s/4608x/4x/g' %s | weft-opt --device-load-machine=file=%devices/x86-avx512.mlir --tile-construct-rtiles --tile-connect-edges=remarks=true -o %t.apart 2> %t.said
+// RUN: FileCheck %s --check-prefix=APART < %t.said
+// RUN: FileCheck %s --check-prefix=NOWHERE < %t.apart
 
 // Two or three rows of 6 KiB are at most half of 32 KiB.
-// CHECK: remark: @exp, @sum, @scale are one kernel: tiles of [{{1|2|3}}, 1536]
+// CHECK: remark: @exp, @sum, @scale are one kernel: tiles of [{{1|2|3}}, 1536]{{.*}}; handed over in @l1
+// NEAR-COUNT-2: tile.connect %{{.+}} in @l1
 // Rows of 60 KiB do not fit it.
-// WIDE: remark: @exp, @sum, @scale are one kernel: tiles of [{{[2-9]}}, 15360]
+// WIDE: remark: @exp, @sum, @scale are one kernel: tiles of [{{[2-9]}}, 15360]{{.*}}; handed over in @l2
+// FARTHER-COUNT-2: tile.connect %{{.+}} in @l2
+// Rows of 6 MB do not fit the larger one.
+// APART: remark: @exp to @sum: apart with [[#]] cycles predicted; second in @l1 with
+// NOWHERE-NOT: tile.connect
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

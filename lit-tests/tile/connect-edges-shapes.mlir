@@ -9,7 +9,7 @@
 // CHECK: %[[X:.+]] = tile.view %arg0 : tensor<1048576xf32> to tensor<16x65536xf32>
 // CHECK: %[[O:.+]] = tile.view %{{.+}} : tensor<1048576xf32> to tensor<16x65536xf32>
 // CHECK: %[[Q:.+]] = tile.run "square" @square_near(%[[X]]) into(%[[O]]) : (tensor<16x65536xf32>, tensor<16x65536xf32>) -> tensor<16x65536xf32>
-// CHECK: %[[N:.+]] = tile.connect %[[Q]] in @l2
+// CHECK: %[[N:.+]] = tile.connect %[[Q]] in @l1
 // CHECK: tile.run "sum" @sum_near(%[[N]])
 // CHECK: tile.kernel @square_near
 // CHECK-NEXT: ^bb0(%{{.+}}: tensor<16x65536xf32>, %{{.+}}: tensor<16x65536xf32>):

@@ -5,12 +5,12 @@
 // RUN: weft compile %s --device x86-avx512 --emit tile --remarks --pass-option tile-connect-edges.remarks=true -o /dev/null 2>&1 | FileCheck %s
 // RUN: weft compile %s --device x86-avx512 --emit task -o - | FileCheck %s --check-prefix=TASK
 //
-// CHECK: in @l2 with [[#]] cycles predicted; second apart with [[#]]
+// CHECK: in @l1 with [[#]] cycles predicted; second apart with [[#]]
 // TASK: task.range {{.+}}[0 to 1] on 0
 // TASK: task.range {{.+}}[1 to 2] on 1
 // TASK-NOT: task.range
 // TASK: tile.kernel
-// TASK: tile.empty in @l2 at 0
+// TASK: tile.empty in @l1 at 0
 
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>

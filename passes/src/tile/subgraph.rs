@@ -33,6 +33,8 @@ const TRIED: usize = 3;
 /// A group with its tile.
 #[derive(Clone)]
 pub(super) struct Subgraph<'c> {
+    /// The memory in which tiles are handed over.
+    pub memory: &'c str,
     /// Sizes of the last member's tile.
     pub sizes: Vec<u64>,
     /// Bytes of the arena in which tiles wait.
@@ -134,7 +136,7 @@ pub(super) fn most_saved<'c>(
 /// A group whose tile is looked for.
 pub(super) struct UntiledGroup<'g, 'n, 'c> {
     /// The local memory in which tiles are handed over.
-    pub memory: &'g str,
+    pub memory: &'c str,
     pub members: &'g [Rc<Member<'c>>],
     pub chain: &'g Chain<'n, 'c>,
     /// Members that runs outside read, too.
@@ -178,15 +180,16 @@ pub(super) fn tile<'c>(
     let tried = configs(chain, &limits, TRIED).map_err(Unjoined::Untiled)?;
     let nearer = nearer_caches(machine, &buffer).into_iter().flat_map(|cache| {
         let limits = Limits { room: pace.room(&cache), ..limits };
-        configs(chain, &limits, 1).unwrap_or_default()
+        let configs = configs(chain, &limits, 1).unwrap_or_default();
+        configs.into_iter().map(move |config| (config, Some(cache.name)))
     });
-    let mut nearest = Vec::new();
-    let here = tried.into_iter().map(|config| (config, false));
-    for (config, near) in here.chain(nearer.map(|config| (config, true))) {
-        match search.with(&config, known) {
-            Ok(group) if near => nearest.push(group),
-            Ok(group) => found.push(group),
-            Err(reason) => slow |= matches!(reason, NoCycles::TooMany),
+    let mut nearest: Vec<Subgraph<'c>> = Vec::new();
+    let here = tried.into_iter().map(|config| (config, None));
+    for (config, near) in here.chain(nearer) {
+        match (search.with(&config, known), near) {
+            (Ok(group), Some(memory)) => nearest.push(Subgraph { memory, ..group }),
+            (Ok(group), None) => found.push(group),
+            (Err(reason), _) => slow |= matches!(reason, NoCycles::TooMany),
         }
     }
     let alone = needed(members).map(|member| member.cycles).sum();
@@ -257,6 +260,7 @@ impl<'s, 'g, 'n, 'c> Search<'s, 'g, 'n, 'c> {
             cycles = cycles.max(apart * worth::least(all) / self.alone);
         }
         Ok(Subgraph {
+            memory: self.group.memory,
             sizes: config.sizes.clone(),
             footprint: config.footprint,
             tiles: (0..members.len()).map(|member| config.tiles.sizes(member)).collect(),

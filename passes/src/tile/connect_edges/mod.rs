@@ -187,7 +187,7 @@ impl<'c> Connecting<'c> {
             let names = [from, reader].map(kernel_of);
             let told = match &found {
                 Ok(joined) => {
-                    let near = format!("in @{}", self.memory);
+                    let near = format!("in @{}", joined.memory);
                     let near = (&*near, joined.cycles);
                     // Savings without this edge remain when its ends stay apart.
                     let apart = ("apart", joined.apart - before);
@@ -352,14 +352,18 @@ impl<'c> Connecting<'c> {
         let groups = groups(self.chooser.machine, &order);
         let found = groups.into_iter().filter_map(|group| {
             let found = self.try_group(&order, &group, None).ok()?;
-            Some((group.runs, found))
+            let edges = group.edges.iter().map(|edge| edge.op).collect::<Vec<_>>();
+            Some((group.runs, edges, found))
         });
         // Runs of members in other axes are others, so all groups are read first.
-        for (runs, found) in found.collect::<Vec<_>>() {
+        for (runs, edges, found) in found.collect::<Vec<_>>() {
             let names: Vec<_> = runs.iter().map(|run| kernel_of(*run).to_owned()).collect();
             if self.remarks {
                 say_tile(runs[0], &names, &found);
             }
+            // That for which its tiles were constructed.
+            let memory = attr::of_symbol(self.context, found.memory);
+            edges.into_iter().for_each(|edge| edge.set_attr("memory", memory));
             for (member, run) in runs.iter().enumerate() {
                 let finer = found.refined.as_ref().map(|finer| &finer[member]);
                 let extents = finer.map_or_else(Vec::new, |finer| finer.nest.extents());
@@ -399,7 +403,7 @@ impl<'c> Connecting<'c> {
         };
         let (near, sizes) = (&found.nests[member], &found.tiles[member]);
         let beside =
-            Near { memory: self.memory, taken: found.footprint, inside: &found.inside[member] };
+            Near { memory: found.memory, taken: found.footprint, inside: &found.inside[member] };
         let tile = choose_tile(&self.chooser, near, sizes, beside).ok_or_else(|| {
             let what = format!("@{name} is done, but no tile of it");
             Report::new(kernel.location(), what)
@@ -454,11 +458,15 @@ fn no_member() -> Refused {
 fn say_tile(first: Op<'_>, names: &[String], found: &Subgraph<'_>) {
     let names: Vec<_> = names.iter().map(|name| format!("@{name}")).collect();
     let tile = |sizes: &[u64], bytes| format!("tiles of {sizes:?} that move {bytes} bytes");
+    let memory = found.memory;
     let second = found.second.as_ref();
     let second = second.map(|(sizes, cycles, bytes)| (tile(sizes, bytes), *cycles));
     let second = second.as_ref().map(|(what, cycles)| (&**what, *cycles));
     let told = chosen(&tile(&found.sizes, &found.traffic), found.cycles, second);
-    remark(first, &format!("{} are one kernel: {told}", names.join(", ")));
+    remark(
+        first,
+        &format!("{} are one kernel: {told}; handed over in @{memory}", names.join(", ")),
+    );
 }
 
 /// Takes edges out again.
