@@ -18,7 +18,7 @@
 // FARTHER-COUNT-2: tile.connect %{{.+}} in @l2
 // Rows of 6 MB do not fit the larger one.
 // APART: remark: @exp to @sum: apart with [[#]] cycles predicted; second in @l1 with
-// NOWHERE-NOT: tile.connect
+// NOWHERE-NOT: tile.connect {{.+}} : tensor<4x1536000xf32>
 
 #ij = affine_map<(i, j) -> (i, j)>
 #i = affine_map<(i, j) -> (i)>

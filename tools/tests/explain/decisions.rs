@@ -86,7 +86,7 @@ const H200: &[Case] = &[
     ),
     case(
         "tile-connect-edges",
-        "@relu_1, @gemm_0 are one kernel: tiles of [1, 512] that move 41600 bytes with 4701 cycles predicted; second tiles of [2, 512] that move 31040 bytes with 5551",
+        "@relu_1, @gemm_0 are one kernel: tiles of [1, 512] that move 41600 bytes with 4701 cycles predicted; second tiles of [2, 512] that move 31040 bytes with 5551; handed over in @smem",
         Some("relu_1_near_gemm_0_near"),
     ),
     // Said where code is made, which remarks of passes come before.
