@@ -168,7 +168,7 @@ fn gt_10_the_same_passes_find_the_memory_of_a_core() {
         ("stcp920-like.mlir", "l1"),
         ("dsp.mlir", "tcm"),
         ("toy.mlir", "spad"),
-        ("x86-avx2.mlir", "l2"),
+        ("x86-avx2.mlir", "l1"),
         ("h200.mlir", "smem"),
         ("mi300x.mlir", "lds"),
     ] {
