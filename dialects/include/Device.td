@@ -396,6 +396,10 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
     units, in 10⁹ operations a second, where that was measured; without it
     `issue_cycles` and the clock say so.
 
+    `requires` names features, by LLVM's names, that not every processor of the file has. When the
+    file is loaded, an instruction is left out whose features the machine lacks: it has those of the
+    file, those of the host where it is the host, and those of `--device NAME+feature`.
+
     Operands in registers that are spread over lanes have a *fragment*: which
     element slot `s` of lane `l` holds. The lowering then takes the slots of one lane.
 
@@ -443,12 +447,14 @@ def Device_InstructionOp : Device_Op<"instruction", [Symbol, IsolatedFromAbove, 
                        OptionalAttr<ArrayAttr>:$fragments, OptionalAttr<ArrayAttr>:$layouts,
                        F64Attr:$issue_cycles, I64Attr:$latency_cycles,
                        OptionalAttr<I64Attr>:$gflops,
+                       OptionalAttr<StrArrayAttr>:$requires,
                        OptionalAttr<StrArrayAttr>:$accuracy, OptionalAttr<StrAttr>:$encoding);
   let regions = (region SizedRegion<1>:$meaning, SizedRegion<1>:$lowering);
   let assemblyFormat = [{
     $sym_name `on` $unit (`engine` `(` $engine^ `)`)? `operands` `(` $operands `)`
     (`fragments` `(` $fragments^ `)`)? (`layouts` `(` $layouts^ `)`)? `issue_cycles` `(` $issue_cycles `)`
     `latency_cycles` `(` $latency_cycles `)` (`gflops` `(` $gflops^ `)`)?
+    (`requires` `(` $requires^ `)`)?
     (`accuracy` `(` $accuracy^ `)`)? (`encoding` `(` $encoding^ `)`)? attr-dict-with-keyword `meaning` $meaning `lowering` $lowering
   }];
 }
@@ -635,7 +641,7 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
 
     Element `t` goes from `x[i, j + t]` to `r[t]`; `from_dim` and `to_dim` name
     the dimension that `t` runs along, where it is not the last, the steps how
-    far apart its elements are. A register that is not filled keeps zeros in its
+    far apart its elements are. Behind the end of a dimension comes the next row. A register that is not filled keeps zeros in its
     other lanes.
 
     - C1: the machine has the move, between the memories of the two types. A cache
@@ -762,7 +768,7 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
 
     - C1: the machine has the instruction.
     - C2: one view per operand, in the operand's memory, of its element type, at
-      least as large as its shape. One element, where the lowering takes a number, may be in any
+      least as large as its shape, or of registers as long as it has elements. One element, where the lowering takes a number, may be in any
       memory with a move to the registers of the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.

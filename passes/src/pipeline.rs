@@ -34,6 +34,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::winograd::PASS,
             // Behind all that read products; on request only, as products are rounded otherwise.
             &graph::cut_factors::PASS,
+            // Behind all that read products: it leaves more than a product.
+            &graph::hoist_zero_points::PASS,
             &graph::to_tile::PASS,
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
@@ -57,6 +59,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &tile::split_reductions::PASS,
             // Before weights are packed: an end may have lanes where the rest has none.
             &tile::peel::PASS,
+            // Before weights are packed: what it lays out lies as lanes read it.
+            &tile::pack_depth::PASS,
             // Before tiles: a panel is as wide as the register tile that reads it.
             &tile::pack_weights::PASS,
             // With panels, for they are axes of the nests.
@@ -102,6 +106,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::merge_products::PASS,
     &graph::winograd::PASS,
     &graph::cut_factors::PASS,
+    &graph::hoist_zero_points::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::fill_borders::PASS,
@@ -111,6 +116,7 @@ pub const PASSES: &[&Pass] = &[
     &tile::split_rows::PASS,
     &tile::split_reductions::PASS,
     &tile::peel::PASS,
+    &tile::pack_depth::PASS,
     &tile::pack_weights::PASS,
     &tile::construct_rtiles::PASS,
     &tile::connect_edges::PASS,

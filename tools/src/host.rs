@@ -112,6 +112,7 @@ impl Host {
     /// The numbers that a machine file may mark `host`.
     pub fn facts(&self) -> HostFacts {
         HostFacts {
+            features: self.features.clone(),
             cores: Some(self.cores),
             memory_bytes: self.memory_bytes,
             l1d_bytes: self.l1d_bytes,

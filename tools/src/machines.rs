@@ -32,7 +32,8 @@ pub enum Device {
     /// The processor that compiles, with its own counts and sizes.
     #[default]
     Host,
-    /// A machine that weft ships, or a file: what stands there, wherever it is read.
+    /// A machine that weft ships, or a file: what stands there, wherever it is read. Features that some
+    /// of its instructions require may follow, each behind a `+`.
     Named(String),
 }
 
@@ -42,7 +43,8 @@ pub struct Described {
     pub text: String,
     /// The name in messages.
     pub name: String,
-    /// The values of facts marked `host`, if the machine is the host.
+    /// The values of facts marked `host`, if the machine is the host, and features beside those of the
+    /// file.
     pub host: Option<HostFacts>,
 }
 
@@ -74,37 +76,94 @@ impl Device {
         }
     }
 
-    /// Returns the text of the machine's file, if there is one that can be read.
+    /// Returns the text of the machine's file and the features beside it, if it can be read.
     pub(crate) fn written(&self) -> Option<String> {
         let Device::Named(name) = self else { return None };
-        match MACHINES.iter().find(|(known, _)| known == name) {
-            Some((_, text)) => Some((*text).to_owned()),
-            None => std::fs::read_to_string(name).ok(),
-        }
+        let Asked { name, features } = Asked::of(name);
+        let text = match shipped(name) {
+            Some((_, text)) => text.to_owned(),
+            None => std::fs::read_to_string(name).ok()?,
+        };
+        Some(format!("{}\n{text}", features.join("+")))
     }
 
     /// The text of the machine file, what to call it, and the host's own facts.
     ///
     /// # Errors
-    /// No such machine and no such file; a host that no machine file describes.
+    /// No such machine and no such file; a host that no machine file describes; a feature that no
+    /// instruction of the file requires.
     pub fn text(&self, context: &Context) -> Result<Described, Failure> {
-        match self {
-            Device::Host => host(context),
-            Device::Named(name) => match MACHINES.iter().find(|(known, _)| known == name) {
-                Some((known, text)) => Ok(shipped(known, text, None)),
-                None => read(Path::new(name)),
-            },
+        let Device::Named(name) = self else { return host(context) };
+        let Asked { name: own, features } = Asked::of(name);
+        let mut described = match shipped(own) {
+            Some((known, text)) => Described::of(known, text, None),
+            None => read(Path::new(own))?,
+        };
+        if !features.is_empty() {
+            check_features(context, &described, &features)?;
+            let features = features.into_iter().map(str::to_owned).collect();
+            described.host = Some(HostFacts { features, ..HostFacts::default() });
+            name.clone_into(&mut described.name);
+        }
+        Ok(described)
+    }
+}
+
+/// A machine's name, or that of its file, and features.
+struct Asked<'n> {
+    name: &'n str,
+    features: Vec<&'n str>,
+}
+
+impl<'n> Asked<'n> {
+    /// Of `NAME+feature+feature`; a file may have a plus in its name.
+    fn of(text: &'n str) -> Self {
+        let mut parts = text.split('+');
+        match parts.next() {
+            Some(name) if !Path::new(text).exists() => Self { name, features: parts.collect() },
+            _ => Self { name: text, features: Vec::new() },
         }
     }
 }
 
-fn shipped(name: &str, text: &str, host: Option<HostFacts>) -> Described {
-    Described { text: text.to_owned(), name: name.to_owned(), host }
+/// Refuses a feature that no instruction of a machine requires: it would change nothing.
+fn check_features(
+    context: &Context,
+    described: &Described,
+    features: &[&str],
+) -> Result<(), Failure> {
+    // What is wrong with the file itself is said where it is loaded.
+    let Ok(module) = parse(context, &described.text) else { return Ok(()) };
+    let Some(machine) = Machine::of(module_op(&module)) else { return Ok(()) };
+    let instructions = machine.instructions();
+    let known: BTreeSet<&str> =
+        instructions.iter().flat_map(|own| own.requires()).copied().collect();
+    match features.iter().find(|feature| !known.contains(*feature)) {
+        None => Ok(()),
+        Some(feature) => Err(Failure::said(
+            format!("no instruction of {} requires the feature `{feature}`", described.name),
+            match known.is_empty() {
+                true => "leave it out".to_owned(),
+                false => format!("one of: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+            },
+        )),
+    }
+}
+
+/// The shipped machine of a name.
+fn shipped(name: &str) -> Option<(&'static str, &'static str)> {
+    MACHINES.iter().copied().find(|(known, _)| *known == name)
+}
+
+impl Described {
+    fn of(name: &str, text: &str, host: Option<HostFacts>) -> Self {
+        Self { text: text.to_owned(), name: name.to_owned(), host }
+    }
 }
 
 fn read(path: &Path) -> Result<Described, Failure> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(shipped(&path.display().to_string(), &text, None)),
+        Ok(text) => Ok(Described::of(&path.display().to_string(), &text, None)),
         Err(source) if path.exists() => {
             Err(Failure::File { doing: "read", path: PathBuf::from(path), source })
         }
@@ -129,7 +188,7 @@ fn host(context: &Context) -> Result<Described, Failure> {
             continue;
         }
         match &host.lacks(&machine.features())[..] {
-            [] => return Ok(shipped(name, text, Some(host.facts()))),
+            [] => return Ok(Described::of(name, text, Some(host.facts()))),
             missing => lacks.push(format!("{name} needs {}", missing.join(", "))),
         }
     }

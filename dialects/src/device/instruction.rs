@@ -28,6 +28,8 @@ view! {
         fragments: Option<Attribute<'c>> = fragments(op)?;
         /// For each operand the layout of the buffer that it is read from, if that is prescribed.
         layouts: Option<Layout> = layouts(op)?;
+        /// The features that it needs and not every processor of the file has, by LLVM's names.
+        requires: &'c str = texts(op, "requires").unwrap_or_default();
         /// The ways in which a result may differ from the meaning.
         accuracy: &'c str = texts(op, "accuracy").unwrap_or_default();
     }

@@ -355,8 +355,12 @@ fn compile<'c>(
     copy.set_attr("arch", attr::of_string(context, HOST));
     copy.set_attr("features", attr::of_strings(context, features));
     let shared = machine.shared().ok_or("the machine has no shared memory")?.name;
+    // Code for this processor may use registers as wide as the machine's own.
+    let native = machine.arch() == HOST;
     let unneeded = |op: &Op<'c>| match op.name() {
-        "device.memory" => op.symbol() != shared,
+        "device.memory" => {
+            op.symbol() != shared && !(native && op.attr("register_bytes").is_some())
+        }
         "device.instruction" => op.symbol() != instruction.name,
         "device.unit" => false,
         _ => true,

@@ -42,9 +42,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     load(run.context, run.module, &text, &file).map(|_| ())
 }
 
-/// The facts of a processor that a machine file may mark `host`.
+/// The facts of a processor that a machine file may mark `host`, and features beside those of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostFacts {
+    /// Features, by LLVM's names; the machine has those that one of its instructions requires.
+    pub features: Vec<String>,
     /// Cores, for a unit marked `cores`.
     pub cores: Option<u64>,
     /// Bytes of main memory, for a memory marked `memory`.
@@ -131,7 +133,34 @@ pub fn load_with<'c>(
     for op in copy.body(0).into_iter().flat_map(|block| block.ops()) {
         fix_host_fact(context, op, host);
     }
+    fix_features(context, copy, host.map_or(&[], |host| &host.features));
     Machine::of(copy).ok_or(Failed)
+}
+
+/// Gives a machine those of the `more` features that its instructions require, and takes away the
+/// instructions that require others.
+fn fix_features(context: &Context, machine: Op<'_>, more: &[String]) {
+    let names = |op: Op<'_>, attribute: &str| -> Vec<String> {
+        let names = op.attr(attribute).and_then(attr::strings).unwrap_or_default();
+        names.into_iter().map(str::to_owned).collect()
+    };
+    let ops = machine.body(0).into_iter().flat_map(|block| block.ops());
+    let optional: Vec<_> =
+        ops.map(|op| (op, names(op, "requires"))).filter(|own| !own.1.is_empty()).collect();
+    let mut features = names(machine, "features");
+    for feature in optional.iter().flat_map(|(_, required)| required) {
+        if !features.contains(feature) && more.contains(feature) {
+            features.push(feature.clone());
+        }
+    }
+    for (op, required) in optional {
+        if required.iter().all(|feature| features.contains(feature)) {
+            op.remove_attr("requires");
+        } else {
+            op.erase();
+        }
+    }
+    machine.set_attr("features", attr::of_strings(context, &features));
 }
 
 /// Upstream operations that a vendor may write in a machine file.

@@ -4,6 +4,7 @@ pub mod batch_products;
 pub mod cut_factors;
 pub mod from_func;
 pub mod gather_windows;
+pub mod hoist_zero_points;
 pub mod merge_products;
 mod nest_cost;
 mod product;

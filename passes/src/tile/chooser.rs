@@ -55,6 +55,7 @@ struct KeptLanes {
     latency_cycles: f64,
     lanes: u64,
     scalar_inputs: Vec<bool>,
+    depth: Option<usize>,
     shape: Shape,
     packed: Vec<bool>,
 }
@@ -129,6 +130,7 @@ impl<'c> Chooser<'c> {
             latency_cycles: lanes.latency_cycles,
             lanes: lanes.lanes,
             scalar_inputs: lanes.scalar_inputs,
+            depth: lanes.depth,
         };
         let memory = register_memory(self.machine, mapped.name)?;
         let stage = way(self.machine, memory)?.stage;
@@ -145,6 +147,7 @@ impl Kept {
                 latency_cycles: lanes.mapped.latency_cycles,
                 lanes: lanes.mapped.lanes,
                 scalar_inputs: lanes.mapped.scalar_inputs.clone(),
+                depth: lanes.mapped.depth,
                 shape: lanes.shape.clone(),
                 packed: lanes.packed.clone(),
             }),

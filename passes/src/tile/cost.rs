@@ -57,8 +57,10 @@ impl<'m, 'c> Model<'m, 'c> {
         let reductions = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis));
         let steps = reductions
             .clone()
-            .filter(|&axis| lanes_axis != Some(axis))
+            .filter(|&axis| lanes_axis != Some(axis) && mapped.depth != Some(axis))
             .map(|axis| nest.axes[axis].extent as f64);
+        // What has a depth lies so that a register is one access.
+        let deep = |access: &Access<'_>| mapped.depth.is_some_and(|axis| access.uses(axis));
         let inputs = nest.inputs.iter().zip(packed);
         let lanes = lanes_axis.map(|axis| (axis, mapped.lanes));
         let epilogue = nest.epilogue.as_ref().zip(facts.unit.as_ref());
@@ -69,7 +71,9 @@ impl<'m, 'c> Model<'m, 'c> {
             nest,
             facts,
             mapped,
-            inputs: inputs.map(|(access, &packed)| operand(access, packed)).collect(),
+            inputs: inputs
+                .map(|(access, &packed)| operand(access, packed || deep(access)))
+                .collect(),
             outputs: nest.outputs.iter().map(|access| operand(access, false)).collect(),
             most_neighbours: lanes_axis.map_or(1, |axis| most_neighbours(nest, facts, axis)),
             epilogue: nest

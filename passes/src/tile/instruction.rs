@@ -8,6 +8,7 @@ use weft_dialects::device::{Instruction, Lanes, Machine};
 use weft_dialects::ir::{Block, Op, Type, ty};
 use weft_dialects::tile::Compute;
 
+use super::depth::Depth;
 use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::math;
 use crate::nest::{Nest, index_axis};
@@ -26,6 +27,8 @@ pub(super) struct Mapped<'c> {
     /// For an instruction, by the number of the nest's input: whether it takes
     /// one element for all lanes. Empty for a lane unit, which takes both.
     pub scalar_inputs: Vec<bool>,
+    /// The axis of the nest of which each lane adds up all points at once (`depth.rs`).
+    pub depth: Option<usize>,
 }
 
 /// The instructions of lanes that mean the body of `nest`, once per way to bind its inputs.
@@ -58,52 +61,102 @@ fn unlike<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Refusal {
 }
 
 fn fits<'c>(instruction: &Instruction<'c>, nest: &Nest<'c>) -> Vec<Mapped<'c>> {
-    let counts = operand_elements(instruction);
-    bindings(instruction, nest, &[])
-        .into_iter()
-        .map(|binding| {
-            let mut scalar_inputs = vec![false; nest.inputs.len()];
-            for (&ours, &count) in binding.iter().zip(&counts) {
-                if let Some(scalar) = scalar_inputs.get_mut(ours) {
-                    *scalar = count == 1;
-                }
+    let form = LaneForm::of(instruction);
+    let mapped = |binding: Vec<usize>| {
+        let depth = form.depth.as_ref().map(|depth| depth.axis(nest, &binding));
+        if depth == Some(None) {
+            return None;
+        }
+        let mut scalar_inputs = vec![false; nest.inputs.len()];
+        for (&ours, &has_lanes) in binding.iter().zip(&form.has_lanes) {
+            if let Some(scalar) = scalar_inputs.get_mut(ours) {
+                *scalar = !has_lanes;
             }
-            Mapped {
-                name: instruction.name,
-                issue_cycles: instruction.issue_cycles(),
-                latency_cycles: instruction.latency_cycles() as f64,
-                lanes: counts.iter().copied().max().unwrap_or(1),
-                scalar_inputs,
-            }
+        }
+        Some(Mapped {
+            name: instruction.name,
+            issue_cycles: instruction.issue_cycles(),
+            latency_cycles: instruction.latency_cycles() as f64,
+            lanes: form.lanes,
+            scalar_inputs,
+            depth: depth.flatten(),
         })
-        .collect()
+    };
+    bindings(instruction, nest, &[]).into_iter().filter_map(mapped).collect()
 }
 
-/// Elements of each operand of an instruction.
-fn operand_elements(instruction: &Instruction<'_>) -> Vec<u64> {
-    instruction.operand_types().into_iter().map(|ty| ty::count(ty).unwrap_or(0)).collect()
+/// The operands of an instruction of lanes.
+struct LaneForm {
+    lanes: u64,
+    /// For each operand, whether it has lanes; one element is for all of them.
+    has_lanes: Vec<bool>,
+    depth: Option<Depth>,
 }
 
-/// The way to bind a nest to an instruction with lanes along `lanes_axis`: by the
-/// number of the instruction's operand, the nest's input (or, after the inputs,
-/// output) that it takes there. What it takes once for all lanes does not move along
-/// them.
+impl LaneForm {
+    fn of(instruction: &Instruction<'_>) -> Self {
+        if let Some(depth) = Depth::of(instruction) {
+            return Self {
+                lanes: depth.lanes,
+                has_lanes: depth.has_lanes.clone(),
+                depth: Some(depth),
+            };
+        }
+        let operands = instruction.operand_types().into_iter();
+        let counts: Vec<u64> = operands.map(|ty| ty::count(ty).unwrap_or(0)).collect();
+        Self {
+            lanes: counts.iter().copied().max().unwrap_or(1),
+            has_lanes: counts.iter().map(|&count| count > 1).collect(),
+            depth: None,
+        }
+    }
+}
+
+/// How an instruction of lanes computes a nest.
+pub struct LaneBinding {
+    /// By the number of the instruction's operand, the nest's input (or, after the inputs,
+    /// output) that it takes there.
+    pub operands: Vec<usize>,
+    /// The axis of which each lane adds up all points at once.
+    pub depth: Option<usize>,
+}
+
+/// The way to bind a nest to an instruction with lanes along `lanes_axis`. What it takes once for all
+/// lanes does not move along them.
 pub fn binding<'c>(
     instruction: &Instruction<'c>,
     nest: &Nest<'c>,
     lanes_axis: Option<usize>,
     operands: &[Option<usize>],
-) -> Option<Vec<usize>> {
-    let counts = operand_elements(instruction);
+) -> Option<LaneBinding> {
+    let form = LaneForm::of(instruction);
     let suits = |binding: &Vec<usize>| {
-        binding.iter().zip(&counts).all(|(&ours, &count)| {
+        binding.iter().zip(&form.has_lanes).all(|(&ours, &has_lanes)| {
             match (nest.inputs.get(ours), lanes_axis) {
-                (Some(access), Some(axis)) => access.uses(axis) == (count > 1),
+                (Some(access), Some(axis)) => access.uses(axis) == has_lanes,
                 _ => true,
             }
         })
     };
-    bindings(instruction, nest, operands).into_iter().find(suits)
+    let bound = |operands: Vec<usize>| match &form.depth {
+        None => Some(LaneBinding { operands, depth: None }),
+        Some(depth) => {
+            let axis = depth.axis(nest, &operands)?;
+            let lies = lanes_axis.is_some_and(|along| lies_deep(nest, along, axis));
+            lies.then_some(LaneBinding { operands, depth: Some(axis) })
+        }
+    };
+    bindings(instruction, nest, operands).into_iter().filter(suits).find_map(bound)
+}
+
+/// Returns whether what moves along the lanes has the points of a depth side by side in each lane, and
+/// lanes behind each other.
+pub(super) fn lies_deep(nest: &Nest<'_>, lanes_axis: usize, depth: usize) -> bool {
+    let axes = nest.axes.len();
+    let points = nest.axes[depth].extent as i64;
+    let mut deep =
+        nest.inputs.iter().filter(|access| access.uses(depth) && access.uses(lanes_axis));
+    deep.all(|access| access.stride(axes, lanes_axis) == points)
 }
 
 /// Every way to bind the nest's operands to the instruction's without putting anything in, or those
@@ -142,6 +195,7 @@ fn by_unit<'c>(unit: &Lanes<'c>, nest: &Nest<'c>) -> Mapped<'c> {
         latency_cycles: unit.latency_cycles() as f64,
         lanes: lanes_type(nest).and_then(|elem| unit.lanes_for(elem)).unwrap_or(1),
         scalar_inputs: Vec::new(),
+        depth: None,
     }
 }
 

@@ -10,6 +10,7 @@ mod constants;
 pub mod construct_rtiles;
 mod copy_tile;
 mod cost;
+pub mod depth;
 mod explain;
 mod far;
 pub mod fill_borders;
@@ -34,6 +35,7 @@ mod neighbours;
 mod offer;
 pub(crate) mod one_pass;
 mod pace;
+pub mod pack_depth;
 pub mod pack_weights;
 mod partial;
 mod parts;
@@ -68,7 +70,7 @@ pub(crate) mod write_compute;
 
 pub(crate) use chooser::Chooser;
 pub use explain::{Explained, Predicted, explain, predicted};
-pub use instruction::{Combine, Identity, binding, combine, identity, lanes_type};
+pub use instruction::{Combine, Identity, LaneBinding, binding, combine, identity, lanes_type};
 pub use neighbours::lies_along;
 pub use spread_rows::SpreadRows;
 pub use way::{

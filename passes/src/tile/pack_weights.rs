@@ -96,7 +96,7 @@ struct Packing<'p> {
 
 /// Returns whether each output has the panels of an axis as dimensions of its own: a body that reads
 /// nothing takes the extents of axes from there.
-fn takes_panels(nest: &Nest<'_>, axis: usize, panel: u64) -> bool {
+pub(super) fn takes_panels(nest: &Nest<'_>, axis: usize, panel: u64) -> bool {
     let mut cut = nest.clone();
     cut.split(axis, panel);
     let plain = |index: &Linear| index.as_moved_axis().is_some() || index.is_constant();
@@ -227,7 +227,12 @@ pub(super) fn emit_packer<'c>(
 
 /// Packs the operand of every application of the kernel, each tensor once, and
 /// shows it the others in the shapes that it takes now.
-fn rewire<'c>(context: &'c Context, module: Op<'c>, kernel: Op<'c>, packers: &[(usize, Op<'c>)]) {
+pub(super) fn rewire<'c>(
+    context: &'c Context,
+    module: Op<'c>,
+    kernel: Op<'c>,
+    packers: &[(usize, Op<'c>)],
+) {
     let types: Vec<_> = kernel
         .body(0)
         .map(|block| block.args().iter().map(|arg| arg.ty()).collect())

@@ -310,19 +310,27 @@ impl<'n, 'c> ByLanes<'n, 'c> {
         let Self { machine, nest, memory, facts, layouts, .. } = *self;
         let combines = combines_lanes(machine, memory, nest);
         // Instructions of as many lanes have the same tiles.
-        let mut constructed: FxHashMap<(usize, u64), LaneTiles<'n, 'c>> = FxHashMap::default();
+        let mut constructed: FxHashMap<(usize, u64, Option<usize>), LaneTiles<'n, 'c>> =
+            FxHashMap::default();
         let mut found = Vec::new();
         for mapped in units {
             for axis in lanes_axes(nest, mapped, combines) {
                 let cached = facts.near.is_some();
-                for (packed, price) in layings(machine, nest, axis, mapped.lanes, cached, layouts) {
+                let mut ways = layings(machine, nest, axis, mapped.lanes, cached, layouts);
+                if mapped.depth.is_some() {
+                    // It lies as it is read already.
+                    ways = vec![(vec![false; nest.inputs.len()], 0.0)];
+                }
+                for (packed, price) in ways {
                     let model = Model::new(nest, facts, mapped, axis, &packed);
                     let candidates = match axis.filter(|&axis| self.constructs(axis)) {
                         Some(axis) => {
                             let new = || {
                                 LaneTiles::of(nest, mapped.lanes, facts, axis, self.search.spread)
                             };
-                            let tiles = constructed.entry((axis, mapped.lanes)).or_insert_with(new);
+                            let tiles = constructed
+                                .entry((axis, mapped.lanes, mapped.depth))
+                                .or_insert_with(new);
                             tiles.candidates(mapped, &model, &packed)
                         }
                         None => {

@@ -130,6 +130,8 @@ fn order(machine: Machine<'_>, nest: &Nest<'_>, tile: &[u64], grow: Option<usize
 struct Registers<'n, 'c> {
     nest: &'n Nest<'c>,
     lanes_axis: Option<usize>,
+    /// The axis of which each lane adds up all points at once.
+    depth: Option<usize>,
     lanes: u64,
     sizes: &'n [u64],
     /// Parallel axes of more than one point without lanes.
@@ -144,6 +146,7 @@ impl<'n, 'c> Registers<'n, 'c> {
         Self {
             nest,
             lanes_axis,
+            depth: lanes.mapped.depth,
             lanes: lanes.mapped.lanes,
             sizes,
             rows: nest.rows(sizes, lanes_axis),
@@ -159,7 +162,7 @@ impl<'n, 'c> Registers<'n, 'c> {
     fn reductions(&self) -> impl Iterator<Item = usize> {
         let own = |&axis: &usize| {
             let looped = self.nest.reduces(axis) && self.nest.axes[axis].extent > 1;
-            looped && Some(axis) != self.lanes_axis
+            looped && ![self.lanes_axis, self.depth].contains(&Some(axis))
         };
         (0..self.nest.axes.len()).filter(own)
     }

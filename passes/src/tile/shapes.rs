@@ -2,7 +2,7 @@
 
 use weft_dialects::device::Machine;
 
-use super::instruction::{Mapped, asks_for, combine};
+use super::instruction::{Mapped, asks_for, combine, lies_deep};
 use super::lane_facts::Facts;
 use super::neighbours::most_neighbours;
 use super::shape::Shape;
@@ -168,6 +168,9 @@ fn may_run_lanes(nest: &Nest<'_>, mapped: &Mapped<'_>, axis: usize) -> bool {
         along.len() <= 1 && along.iter().all(|&step| step > 0)
     };
     if !nest.accesses().iter().all(copies) {
+        return false;
+    }
+    if mapped.depth.is_some_and(|depth| !lies_deep(nest, axis, depth)) {
         return false;
     }
     // An operand that an instruction takes once for all lanes does not move along

@@ -12,6 +12,7 @@
 mod convolutions;
 mod elementwise;
 mod movement;
+mod narrow;
 mod pools;
 mod products;
 mod random;

@@ -40,6 +40,8 @@ pub enum Data {
     Smooth,
     /// Whole numbers below this.
     Below(usize),
+    /// Whole numbers from -128 to 127.
+    All,
 }
 
 #[derive(Clone)]
@@ -102,6 +104,13 @@ impl Text {
             }
         });
         self.constants.push((value.clone(), literal));
+        value
+    }
+
+    /// A number known when compiling.
+    pub fn number(&mut self, elem: &'static str, number: i64) -> Value {
+        let value = self.value(&[], elem);
+        self.constants.push((value.clone(), number.to_string()));
         value
     }
 
@@ -276,6 +285,7 @@ pub fn bytes(value: &Value, data: Data, random: &mut Random) -> Vec<u8> {
             Data::Quarters => random.below(17) as f64 / 4.0 - 2.0,
             Data::Smooth => (random.next() >> 11) as f64 / (1u64 << 50) as f64 - 4.0,
             Data::Below(limit) => random.below(limit) as f64,
+            Data::All => random.below(256) as f64 - 128.0,
         };
         let whole = if matches!(data, Data::Quarters) { number * 4.0 } else { number } as i64;
         let sign = if number < 0.0 { 0x8000 } else { 0 };

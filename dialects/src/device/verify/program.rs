@@ -311,7 +311,7 @@ pub(super) fn invoke_c2(op: Op<'_>, diag: &mut Diagnostics) {
             && ty::elem(ty) == elements(operand).map(|(_, elem)| elem)
             && match instruction.layouts().get(index) {
                 Some(Some(layout)) => has_panels(ty, operand, layout),
-                _ => has_room(ty, operand),
+                _ => has_room(ty, operand) || fills_register(machine, ty, operand),
             };
         if !fits {
             let what = format!("device.invoke gives {ty} to @{name}, whose operand {index} is");
@@ -345,6 +345,13 @@ fn has_room(memref: Type<'_>, operand: Type<'_>) -> bool {
     let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return true };
     own.len() >= shape.len()
         && own.iter().rev().zip(shape.iter().rev()).all(|(own, wanted)| own >= wanted)
+}
+
+/// Returns whether `memref` is registers each of which holds all elements of `operand`, one behind the other.
+fn fills_register(machine: Machine<'_>, memref: Type<'_>, operand: Type<'_>) -> bool {
+    let registers = machine.memory_of(memref).is_some_and(|memory| memory.is_registers());
+    let (Some(own), Some(shape)) = (ty::shape(memref), ty::shape(operand)) else { return false };
+    registers && own.last().is_some_and(|&last| last >= shape.iter().product())
 }
 
 /// Returns whether an operand of two dimensions fits the panels of `memref`.

@@ -161,6 +161,8 @@ struct Plan<'c> {
     /// The instruction, with the nest's operand for each of its own.
     pub instruction: Option<(&'c str, Vec<usize>)>,
     pub lanes_axis: Option<usize>,
+    /// The axis of which each lane adds up all points at once.
+    pub depth: Option<usize>,
     /// Lanes of a register; 1 without an axis for them.
     pub lanes: u64,
     /// The register file.
@@ -189,6 +191,12 @@ struct Plan<'c> {
 }
 
 impl<'c> Plan<'c> {
+    /// Elements of an access in each lane.
+    fn points_in_lane(&self, access: &Access<'c>) -> u64 {
+        let deep = self.depth.filter(|&axis| access.uses(axis));
+        deep.map_or(1, |axis| self.nest.axes[axis].extent)
+    }
+
     /// How tiles grow where others end.
     fn grow(&self) -> Option<Grow> {
         self.schedule.grow.map(|axis| Grow { axis, lanes: self.lanes_axis })
@@ -409,7 +417,7 @@ fn plan<'c>(
     let name = compute.instruction;
     let instruction = match machine.instruction(name) {
         Some(found) => match binding(&found, &nest, compute.lanes, &compute.schedule.operands) {
-            Some(binding) => Some((name, binding)),
+            Some(bound) => Some((name, bound)),
             None => {
                 Report::new(
                     kernel.location(),
@@ -422,6 +430,7 @@ fn plan<'c>(
         },
         None => None,
     };
+    let depth = instruction.as_ref().and_then(|(_, bound)| bound.depth);
     let Some(registers) = machine.memory(&inner.memory).map(|memory| memory.name) else {
         Report::new(kernel.location(), format!("the machine has no memory @{}", inner.memory))
             .help("the last rTile lies in a register file of the machine");
@@ -445,8 +454,9 @@ fn plan<'c>(
         context,
         lanes: compute.lanes.map_or(1, |_| widest),
         unit: unit.name,
-        instruction,
+        instruction: instruction.map(|(name, bound)| (name, bound.operands)),
         lanes_axis: compute.lanes,
+        depth,
         registers,
         gather: gather(machine, registers).map(|way| way.name),
         stream: Stream::of(machine, &compute.schedule, outer),

@@ -61,7 +61,8 @@ impl<'c> RegisterTile<'_, 'c> {
                 shared.then(|| {
                     let rows: Vec<usize> = self.rows.iter().copied().filter(moves).collect();
                     let mut shape: Vec<u64> = rows.iter().map(|&axis| self.sizes[axis]).collect();
-                    shape.extend([self.vectors, self.plan.lanes]);
+                    let elements = self.plan.lanes * self.plan.points_in_lane(access);
+                    shape.extend([self.vectors, elements]);
                     let memref = self.alloc(b, &shape, access.elem());
                     let sizes = &shape[..rows.len()];
                     unrolled_all(b, sizes, &mut |b, at_rows| {

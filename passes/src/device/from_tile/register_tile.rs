@@ -232,7 +232,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     }
 
     pub(super) fn reductions(&self) -> Vec<usize> {
-        (0..self.sizes.len()).filter(|&axis| self.plan.nest.reduces(axis)).collect()
+        let looped = |&axis: &usize| self.plan.nest.reduces(axis) && self.plan.depth != Some(axis);
+        (0..self.sizes.len()).filter(looped).collect()
     }
 
     /// Shape of the tile in registers of `lanes` lanes.
@@ -352,7 +353,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         View { memref, indices }
     }
 
-    /// Copies `count` elements of an access from a point on into `target`.
+    /// Copies the elements of `count` lanes of an access from a point on into `target`.
     pub(super) fn load(
         &self,
         b: &mut Builder<'c>,
@@ -366,6 +367,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         // Lanes without a point are never stored, so they may hold anything that can be read.
         let has_slack = along.is_none() && self.plan.has_slack.contains(&access.tensor);
         let count = if has_slack { self.plan.lanes } else { count };
+        let count = count * self.plan.points_in_lane(access);
         copy_from(b, self.plan.load_of(access), &source, target, count, along);
     }
 
@@ -387,7 +389,9 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
 
     /// The dimension the lanes run along in a tensor, and how far apart they are.
     pub(super) fn along(&self, access: &Access<'c>) -> Option<(usize, i64)> {
-        let axis = self.plan.lanes_axis.filter(|_| self.phases(access).is_none())?;
+        // Lanes of a depth lie one behind the other.
+        let plain = self.phases(access).is_none() && self.plan.points_in_lane(access) == 1;
+        let axis = self.plan.lanes_axis.filter(|_| plain)?;
         let dim = access.index.iter().position(|index| index.coefficients[axis] != 0)?;
         Some((dim, access.index[dim].coefficients[axis] * self.neighbours as i64))
             .filter(|&(dim, step)| dim + 1 != access.index.len() || step != 1)
@@ -421,7 +425,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             .iter()
             .map(|access| {
                 if self.on_lanes(access) {
-                    let memref = self.alloc(b, &[self.plan.lanes], access.elem());
+                    let elements = self.plan.lanes * self.plan.points_in_lane(access);
+                    let memref = self.alloc(b, &[elements], access.elem());
                     let register = View { memref, indices: vec![b.index(0)] };
                     self.load(b, access, point, &register, count);
                     register

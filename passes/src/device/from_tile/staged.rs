@@ -312,6 +312,7 @@ impl<'c> Staged<'_, 'c> {
             unit: plan.unit,
             instruction: plan.instruction.clone().filter(|_| by_instruction),
             lanes_axis,
+            depth: plan.depth.filter(|_| by_instruction),
             lanes: lanes_axis.map_or(1, |_| plan.lanes),
             registers: plan.registers,
             way: plan.way.clone(),

@@ -32,13 +32,20 @@ pub use residue::{Begin, begin, factors, padding_is_neutral};
 pub use signature::{Signature, nest_bits};
 pub use traffic::{Traffic, shared_traffic, traffic};
 pub(crate) use unify::COMMUTE;
+pub(crate) use unify::the_generic;
 pub use unify::{Binding, Bound, Difference, bindings};
 
 use weft_dialects::device::Instruction;
 use weft_dialects::ir::payload::Axis;
 
+use super::depth::Depth;
+
 /// Whether an instruction is mapped by its axes, and not by its lanes alone.
 pub fn has_axes(instruction: &Instruction<'_>) -> bool {
+    Depth::of(instruction).is_none() && has_several(instruction)
+}
+
+fn has_several(instruction: &Instruction<'_>) -> bool {
     Signature::of(instruction).is_some_and(|signature| {
         signature.axes.len() > 1 || signature.axes.iter().any(|(_, kind)| *kind == Axis::Reduction)
     })

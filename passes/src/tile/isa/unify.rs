@@ -139,7 +139,7 @@ pub fn bindings<'c>(
 }
 
 /// The one nest of a meaning, where it works on the arguments in their order.
-pub(super) fn the_generic<'c>(instruction: &Instruction<'c>) -> Option<Op<'c>> {
+pub(crate) fn the_generic<'c>(instruction: &Instruction<'c>) -> Option<Op<'c>> {
     let meaning = instruction.meaning()?;
     let mut generics = meaning.iter().filter(|op| op.is("linalg.generic"));
     let generic = generics.next()?;

@@ -21,6 +21,8 @@ pub struct Loaded<'c> {
     asked: BTreeMap<String, String>,
     /// True if the host's own facts took the place of those.
     is_host: bool,
+    /// The instructions of the file that the machine is without, each with the features that it requires.
+    without: Vec<(String, String)>,
 }
 
 impl<'c> Loaded<'c> {
@@ -41,17 +43,32 @@ impl<'c> Loaded<'c> {
             return Err(collector.failure());
         }
         let mut asked = BTreeMap::new();
+        let mut without = Vec::new();
+        let machine = Machine::of(module_op(&module)).expect("a machine was loaded");
         module_op(&file).walk_all(&mut |op| {
+            if let Some(features) = op.attr("requires").and_then(attr::strings)
+                && machine.instruction(op.symbol()).is_none()
+            {
+                without.push((op.symbol().to_owned(), features.join(" and ")));
+            }
             if let Some(fact) = op.attr("host").and_then(attr::string) {
                 asked.insert(op.symbol().to_owned(), fact.to_owned());
             }
         });
-        Ok(Self { module, collector, comment, asked, is_host: host.is_some() })
+        let is_host = *device == Device::Host;
+        Ok(Self { module, collector, comment, asked, is_host, without })
     }
 
     /// The machine.
     pub fn machine(&self) -> Machine<'c> {
         Machine::of(module_op(&self.module)).expect("a machine was loaded")
+    }
+
+    /// Returns what more features would give; nothing where the machine has all of the file.
+    pub fn further(&self) -> Option<String> {
+        let one = |(name, features): &(String, String)| format!("@{name} with {features}");
+        let all: Vec<_> = self.without.iter().map(one).collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     /// Returns the text behind a number that the file marks `host`.

@@ -87,6 +87,9 @@ fn describe(context: &Context, device: &Device) -> Result<String, Failure> {
     if !machine.features().is_empty() {
         title += &format!("\nneeds {}", machine.features().join(", "));
     }
+    if let Some(further) = loaded.further() {
+        title += &format!("\nhas also {further}");
+    }
     let mut sections = facts::sections(&loaded);
     sections.push(roofline::section(machine));
     sections.push(legal::section(machine));
@@ -101,6 +104,9 @@ fn page(context: &Context, device: &Device) -> Result<String, Failure> {
     let mut intro = loaded.comment.clone();
     if !machine.features().is_empty() {
         intro += &format!("\n\nNeeds {}.", machine.features().join(", "));
+    }
+    if let Some(further) = loaded.further() {
+        intro += &format!(" Has also {further} (`--device NAME+feature`).");
     }
     intro += "\n\nWritten by `weft devices --page`; `cargo xtask bless` writes it anew.";
     let mut sections = facts::sections(&loaded);
