@@ -147,7 +147,7 @@ pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// A dense literal of little-endian bytes; booleans one byte each.
+/// A dense literal of little-endian bytes, of all elements or of one that stands for all; booleans one byte each.
 pub fn dense<'c>(kind: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     // SAFETY: the buffer has the size of all elements; MLIR copies it.
     unsafe {

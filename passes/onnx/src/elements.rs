@@ -152,6 +152,12 @@ impl Elements {
             .collect()
     }
 
+    /// Returns whether they are bytes, all of them the same.
+    pub fn are_equal_bytes(&self) -> bool {
+        let bytes = &self.bytes[..];
+        self.ty.element().bytes() == 1 && bytes.iter().all(|byte| *byte == bytes[0])
+    }
+
     /// The first 32 hexadecimal digits of the BLAKE3 hash of the bytes.
     pub fn hash(&self) -> String {
         blake3::hash(&self.bytes).to_hex()[..32].to_owned()

@@ -140,7 +140,8 @@ impl<'m> Planner<'m> {
         }
         let elements = self.model.tensor(name)?.expect("the model is checked: every name is made");
         let ty = elements.ty().clone();
-        let source = if elements.len() <= LITERAL_MAX {
+        // Zero points are one for each channel, and all zero as a rule: passes look at them.
+        let source = if elements.len() <= LITERAL_MAX || elements.are_equal_bytes() {
             Source::Literal(elements.clone())
         } else {
             Source::Weight { name: name.to_owned(), hash: elements.hash() }
@@ -385,6 +386,10 @@ impl<'c> Writer<'_, 'c> {
         }
         let ty = graph_type(self.context, &value.ty);
         let written = match leaf {
+            // One stands for all of them in the text, however many they are.
+            Source::Literal(elements) if elements.len() > LITERAL_MAX => {
+                self.builder.constant(ty, &elements.bytes()[..1])
+            }
             Source::Literal(elements) => self.builder.constant(ty, elements.bytes()),
             Source::Weight { name, hash } => self.builder.weight(name, self.file, hash, ty),
             Source::Input(_) | Source::Result { .. } => unreachable!("these are no leaves"),

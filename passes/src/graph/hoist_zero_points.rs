@@ -12,15 +12,14 @@
 
 use std::collections::HashMap;
 
-use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, attr, remark, ty};
 
 use super::product::is_constant;
+use super::small_factors::{Factor, Wanted, factors};
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs, index_axis};
-use crate::tile::depth::Depth;
-use crate::tile::isa::the_generic;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -60,74 +59,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         Written::new(run.context, &product).replace(flips);
     }
     Ok(())
-}
-
-/// One factor of a product: a small integer that is made wider, less something.
-#[derive(Clone, Debug)]
-struct Factor<'c> {
-    /// The argument of the body.
-    arg: usize,
-    elem: Type<'c>,
-    signed: bool,
-    /// What is subtracted from it, in the type of the sums.
-    less: Option<Val<'c>>,
-}
-
-impl<'c> Factor<'c> {
-    fn of(value: Val<'c>) -> Option<Self> {
-        let op = value.def()?;
-        if op.is("arith.subi") {
-            let factor = Self::of(op.operand(0))?;
-            return factor.less.is_none().then(|| Self { less: Some(op.operand(1)), ..factor });
-        }
-        let signed = op.is("arith.extsi");
-        let narrow = op.operands().first().copied().filter(|_| signed || op.is("arith.extui"))?;
-        let is_arg = narrow.def().is_none() && narrow.uses().len() == 1;
-        is_arg.then(|| Self { arg: narrow.index(), elem: narrow.ty(), signed, less: None })
-    }
-}
-
-/// The factors of a body that adds a product of two to what is there, and the type of the sums.
-fn factors<'c>(body: Block<'c>, inputs: usize) -> Option<([Factor<'c>; 2], Type<'c>)> {
-    let [sum] = body.terminator()?.operands()[..] else { return None };
-    let add = sum.def().filter(|op| op.is("arith.addi"))?;
-    let so_far = body.arg(inputs);
-    let [one, other] = [add.operand(0), add.operand(1)];
-    let product = match (one == so_far, other == so_far) {
-        (true, false) => other,
-        (false, true) => one,
-        _ => return None,
-    };
-    let product = product.def().filter(|op| op.is("arith.muli"))?;
-    let mut factors = [Factor::of(product.operand(0))?, Factor::of(product.operand(1))?];
-    factors.sort_by_key(|factor| factor.arg);
-    let apart = factors[0].arg != factors[1].arg && factors.iter().all(|own| own.arg < inputs);
-    (apart && so_far.uses().len() == 1).then(|| (factors, sum.ty()))
-}
-
-/// The factors that an instruction takes.
-struct Wanted<'c> {
-    name: &'c str,
-    factors: [(Type<'c>, bool); 2],
-    sums: Type<'c>,
-    /// For an instruction of lanes, whether each factor is one for all of them.
-    for_all_lanes: [bool; 2],
-}
-
-impl<'c> Wanted<'c> {
-    fn of(instruction: &Instruction<'c>) -> Option<Self> {
-        let body = the_generic(instruction)?.body(0)?;
-        let (own, sums) = factors(body, body.args().len() - 1)?;
-        let depth = Depth::of(instruction);
-        let for_all =
-            |factor: &Factor<'_>| depth.as_ref().is_some_and(|depth| !depth.has_lanes[factor.arg]);
-        own.iter().all(|factor| factor.less.is_none()).then(|| Self {
-            name: instruction.name,
-            factors: own.each_ref().map(|factor| (factor.elem, factor.signed)),
-            sums,
-            for_all_lanes: own.each_ref().map(for_all),
-        })
-    }
 }
 
 /// A nest that sums products of small integers.

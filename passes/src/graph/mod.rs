@@ -2,13 +2,16 @@
 
 pub mod batch_products;
 pub mod cut_factors;
+mod dequantised;
 pub mod from_func;
 pub mod gather_windows;
 pub mod hoist_zero_points;
 pub mod merge_products;
+pub mod multiply_integers;
 mod nest_cost;
 mod product;
 pub mod simplify_payloads;
+mod small_factors;
 pub mod to_tile;
 pub mod winograd;
 

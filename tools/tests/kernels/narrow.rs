@@ -158,3 +158,135 @@ fn pairs_of_bf16() {
     }
     check(&cases);
 }
+
+/// `out[i, j] = start + sum over k of (s[..] * (x[i, k] - p)) * (t[j] * (y[k, j] - q))` in f32, from bytes.
+#[derive(Clone, Copy, Debug)]
+struct Quantised {
+    mnk: (usize, usize, usize),
+    signed: [bool; 2],
+    zeros: [Option<i64>; 2],
+    /// A scale for each column of y, or one for all.
+    by_column: bool,
+    /// The left factor comes transposed, and is turned before it is multiplied.
+    turned: bool,
+}
+
+/// An operator on one tensor, whose scale and zero point are given.
+fn dequantised(name: &str, dims: &[usize], signed: bool, scale: &str, zero: Option<i64>) -> String {
+    let (bytes, floats) = (ty(dims, "i8"), ty(dims, "f32"));
+    let widen = if signed { "arith.extsi" } else { "arith.extui" };
+    let (scale_ty, at) = match scale.starts_with('[') {
+        true => (ty(&dims[1..], "f32"), "(i, j) -> (j)"),
+        false => ("tensor<f32>".to_owned(), "(i, j) -> ()"),
+    };
+    let mut text =
+        format!("  %s_{name} = graph.constant dense<{scale}> : {scale_ty} -> {scale_ty}\n");
+    let identity = "affine_map<(i, j) -> (i, j)>";
+    let mut maps = vec![identity.to_owned(), format!("affine_map<{at}>")];
+    let [mut operands, mut types] =
+        [vec![format!("%{name}"), format!("%s_{name}")], vec![bytes, scale_ty]];
+    let mut body = format!("%w = {widen} %a : i8 to i32\n");
+    let mut number = "%w";
+    if let Some(zero) = zero {
+        text += &format!("  %z_{name} = graph.constant dense<{zero}> : tensor<i8> -> tensor<i8>\n");
+        operands.push(format!("%z_{name}"));
+        types.push("tensor<i8>".to_owned());
+        maps.push("affine_map<(i, j) -> ()>".to_owned());
+        body += &format!("%v = {widen} %c : i8 to i32\n%d = arith.subi %w, %v : i32\n");
+        number = "%d";
+    }
+    maps.push(identity.to_owned());
+    let named = |letter: &str| -> Vec<String> {
+        types.iter().enumerate().map(|(at, ty)| format!("%{letter}{at}: {ty}")).collect()
+    };
+    let inside: Vec<String> = (0..types.len()).map(|at| format!("%p{at}")).collect();
+    let scalars = if zero.is_some() {
+        "%a: i8, %b: f32, %c: i8, %o: f32"
+    } else {
+        "%a: i8, %b: f32, %o: f32"
+    };
+    text += &format!(
+        "  %f_{name} = graph.op \"DequantizeLinear\" \"f_{name}\"({}) : ({}) -> {floats} {{\n  \
+         ^bb0({}):\n    %e = tensor.empty() : {floats}\n    \
+         %r = linalg.generic {{indexing_maps = [{}], iterator_types = [\"parallel\", \"parallel\"]}} \
+         ins({} : {}) outs(%e : {floats}) {{\n    ^bb0({scalars}):\n{body}\
+         %g = arith.sitofp {number} : i32 to f32\n%m = arith.mulf %g, %b : f32\n\
+         linalg.yield %m : f32\n    }} -> {floats}\n    graph.yield %r : {floats}\n  }}\n",
+        operands.join(", "),
+        types.join(", "),
+        named("p").join(", "),
+        maps.join(", "),
+        inside.join(", "),
+        types.join(", "),
+    );
+    text
+}
+
+fn quantised(shape: Quantised) -> Case {
+    let (m, n, k) = shape.mnk;
+    let x_dims = if shape.turned { [k, m] } else { [m, k] };
+    let value = |name: &str, dims: &[usize]| Value {
+        name: format!("%{name}"),
+        dims: dims.to_vec(),
+        elem: "i8",
+    };
+    let inputs = vec![(value("x", &x_dims), Data::All), (value("y", &[k, n]), Data::All)];
+    let columns: Vec<&str> = (0..n).map(|column| ["0.5", "0.25", "-2.0"][column % 3]).collect();
+    let columns = format!("[{}]", columns.join(", "));
+    let scale = if shape.by_column { &*columns } else { "0.125" };
+    let (left, right) = (ty(&[m, k], "f32"), ty(&[k, n], "f32"));
+    let out = ty(&[m, n], "f32");
+    let mut text = format!(
+        "graph.model @model inputs [\"x\", \"y\"] outputs [\"result\"] {{\n^bb0(%x: {}, %y: {}):\n",
+        ty(&x_dims, "i8"),
+        ty(&[k, n], "i8")
+    );
+    text += &dequantised("x", &x_dims, shape.signed[0], "0.25", shape.zeros[0]);
+    text += &dequantised("y", &[k, n], shape.signed[1], scale, shape.zeros[1]);
+    let mut factor = "%f_x";
+    if shape.turned {
+        let given = ty(&x_dims, "f32");
+        text += &format!(
+            "  %t = graph.op \"Transpose\" \"t\"(%f_x) : ({given}) -> {left} {{\n  ^bb0(%p: {given}):\n    \
+             %e = tensor.empty() : {left}\n    %r = linalg.generic {{indexing_maps = \
+             [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = \
+             [\"parallel\", \"parallel\"]}} ins(%p : {given}) outs(%e : {left}) {{\n    \
+             ^bb0(%a: f32, %o: f32):\n      linalg.yield %a : f32\n    }} -> {left}\n    \
+             graph.yield %r : {left}\n  }}\n"
+        );
+        factor = "%t";
+    }
+    text += &format!(
+        "  %result = graph.op \"MatMul\" \"m\"({factor}, %f_y) : ({left}, {right}) -> {out} {{\n  \
+         ^bb0(%p: {left}, %q: {right}):\n    %n = arith.constant 1.5 : f32\n    \
+         %e = tensor.empty() : {out}\n    %b = linalg.generic {{indexing_maps = \
+         [affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} \
+         outs(%e : {out}) {{\n    ^bb0(%o: f32):\n      linalg.yield %n : f32\n    }} -> {out}\n    \
+         %r = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, \
+         affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = \
+         [\"parallel\", \"parallel\", \"reduction\"]}} ins(%p, %q : {left}, {right}) outs(%b : {out}) {{\n    \
+         ^bb0(%a: f32, %c: f32, %o: f32):\n      %u = arith.mulf %a, %c : f32\n      \
+         %v = arith.addf %o, %u : f32\n      linalg.yield %v : f32\n    }} -> {out}\n    \
+         graph.yield %r : {out}\n  }}\n  graph.output %result : {out}\n}}\n"
+    );
+    Case { name: format!("{shape:?}"), text, inputs, tolerance: EXACT }
+}
+
+/// Scales are powers of two, and sums stay below 2^24: floats and integers give the same.
+#[test]
+fn products_of_dequantised_numbers() {
+    let mut cases = Vec::new();
+    for mnk in [(1, 1, 4), (1, 17, 8), (7, 15, 36), (13, 33, 64), (40, 130, 16), (5, 20, 7)] {
+        for (signed, zeros) in [
+            ([false, true], [Some(-120), None]),
+            ([false, true], [Some(3), Some(0)]),
+            ([true, true], [Some(-5), Some(7)]),
+            ([false, false], [None, Some(-128)]),
+        ] {
+            for (by_column, turned) in [(false, false), (true, false), (true, true)] {
+                cases.push(quantised(Quantised { mnk, signed, zeros, by_column, turned }));
+            }
+        }
+    }
+    check(&cases);
+}

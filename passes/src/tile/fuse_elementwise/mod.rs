@@ -186,7 +186,12 @@ impl<'c> Fuse<'c> {
             let saved = bytes(&nest.outputs[0]);
             let shared = |input: &Access<'c>| {
                 let tensor = root(maker.operand(input.argument().index()));
-                let others = || readers(tensor).iter().any(|(op, _)| *op != maker);
+                // What makes a constant of it holds it no longer.
+                let runs = |op: Op<'c>| {
+                    op.results().is_empty()
+                        || op.results().iter().any(|result| !constant.contains(result))
+                };
+                let others = || readers(tensor).iter().any(|(op, _)| *op != maker && runs(*op));
                 bytes(input) > saved && constant.contains(&tensor) && others()
             };
             let fused = match !is_elementwise(&nest) && nest.inputs.iter().any(shared) {

@@ -1,0 +1,472 @@
+//! `graph-multiply-integers`: products of dequantised numbers become products of the integers
+//! behind them.
+//!
+//! ```text
+//! sum of (s * (x - p)) * (t * (y - q))  ->  f32(sum of (x - p) * (y - q)) * (s * t)
+//! ```
+//!
+//! The sum on the right is exact: a product that may leave 32 bits stays as it is. So the result is
+//! rounded three times, where the sum on the left is rounded with every product and with every
+//! addition. It is done where an instruction of the machine multiplies such integers.
+//!
+//! What only moves elements goes in front of the scale, which is then that of the moved tensor.
+
+use weft_dialects::device::Machine;
+use weft_dialects::graph::build::operator;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, attr, remark, ty};
+
+use super::dequantised::{Dequantised, Read, erase_unread};
+use super::product::added_product;
+use super::small_factors::Wanted;
+use crate::nest::{Access, Loop, generic_accesses, generic_axes};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "graph-multiply-integers",
+    description: "Multiply the integers behind dequantised numbers",
+    options: &[
+        PassOption {
+            name: "products",
+            description: "of what products are computed: integers, where an instruction does; floats",
+            fallback: "integers",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which products are those of integers",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("products", "products that are those of integers now")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let integers = run.word("products", &[("integers", true), ("floats", false)])?;
+    let remarks = run.flag("remarks")?;
+    let Some(machine) = Machine::of(run.module).filter(|_| integers) else { return Ok(()) };
+    let wanted: Vec<Wanted<'_>> = machine.instructions().iter().filter_map(Wanted::of).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
+    for model in ops.into_iter().filter(|op| op.is("graph.model")) {
+        let body = model.body(0).ok_or(Failed)?;
+        // In the order of the text: what an operator reads has been rewritten when it is looked at.
+        for op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
+            if let Some(product) = Product::of(op, &wanted) {
+                if remarks {
+                    remark(op, &format!("{}multiplies integers", super::named(op)));
+                }
+                run.count("products", 1);
+                product.replace(run.context);
+            } else {
+                move_before_scale(run.context, op);
+            }
+        }
+        erase_unread(body.ops().into_iter());
+    }
+    Ok(())
+}
+
+/// A factor of a product: the integers, and where each point of the nest reads them.
+struct Side<'c> {
+    numbers: Dequantised<'c>,
+    access: Access<'c>,
+    /// The slice of a tensor of zeros that they are, where they are padded.
+    padded: Option<Op<'c>>,
+    /// Where a point reads zero point and scale.
+    zero: Option<Read<'c>>,
+    scale: Read<'c>,
+}
+
+impl<'c> Side<'c> {
+    fn of(op: Op<'c>, access: &Access<'c>, axes: &[Loop]) -> Option<Self> {
+        let padded = access.tensor.def();
+        let tensor = match padded {
+            None => access.tensor,
+            Some(slice) => is_padding(slice).then(|| slice.operand(0))?,
+        };
+        let outside = tensor.def().is_none() && tensor.owner_block() == op.body(0);
+        let numbers = Dequantised::of(op.operand(outside.then(|| tensor.index())?))?;
+        // What is around the tensor has one zero point.
+        if padded.is_some() && !numbers.is_uniform() {
+            return None;
+        }
+        let at = |(value, index): &Read<'c>| -> Read<'c> {
+            let through = |index: &Linear| {
+                let mut sum = Linear::constant(axes.len(), index.constant);
+                for (dim, &step) in index.coefficients.iter().enumerate() {
+                    sum = sum.add(&access.index[dim].clone().scale(step));
+                }
+                sum
+            };
+            (*value, index.iter().map(through).collect())
+        };
+        let (zero, scale) = (numbers.zero.as_ref().map(at), at(&numbers.scale));
+        // What moves along a reduction cannot go in front of the sum.
+        let still = |(_, index): &Read<'c>| {
+            let reduces = |axis: usize| axes[axis].kind == Axis::Reduction;
+            let moves = |index: &Linear, axis: usize| index.coefficients[axis] != 0;
+            !index
+                .iter()
+                .any(|index| (0..axes.len()).any(|axis| reduces(axis) && moves(index, axis)))
+        };
+        let moves = zero.iter().chain([&scale]).all(still);
+        moves.then(|| Self { numbers, access: access.clone(), padded, zero, scale })
+    }
+}
+
+/// Returns whether a slice goes into a tensor of zeros.
+fn is_padding(slice: Op<'_>) -> bool {
+    slice.is("tensor.insert_slice") && filled(slice.operand(1)) == Some(0.0)
+}
+
+/// An operator whose payload sums products of dequantised numbers.
+struct Product<'c> {
+    op: Op<'c>,
+    main: Op<'c>,
+    axes: Vec<Loop>,
+    output: Access<'c>,
+    sides: [Side<'c>; 2],
+}
+
+impl<'c> Product<'c> {
+    fn of(op: Op<'c>, wanted: &[Wanted<'c>]) -> Option<Self> {
+        let payload = op.body(0)?;
+        let sums = |inner: &Op<'c>| {
+            inner.is("linalg.generic") && inner.body(0).and_then(added_product).is_some()
+        };
+        let main = payload.ops().into_iter().find(sums)?;
+        let axes = generic_axes(main).ok()?;
+        let accesses = generic_accesses(main).ok()?;
+        let [left, right, output] = &accesses[..] else { return None };
+        let single = ty::elem(output.tensor.ty())?.to_string() == "f32";
+        let reductions: u64 = axes
+            .iter()
+            .filter(|axis| axis.kind == Axis::Reduction)
+            .map(|axis| axis.extent)
+            .product();
+        let sides = [Side::of(op, left, &axes)?, Side::of(op, right, &axes)?];
+        let most = sides[0].numbers.most()?.checked_mul(sides[1].numbers.most()?)?;
+        let fits = most.checked_mul(reductions)? <= i32::MAX as u64;
+        let elems = sides.each_ref().map(|side| side.numbers.elem);
+        let accesses = sides.each_ref().map(|side| &side.access);
+        let done = wanted.iter().any(|wanted| wanted.multiplies(elems, accesses, &axes));
+        (single && fits && done).then(|| Self { op, main, axes, output: output.clone(), sides })
+    }
+
+    /// Puts the operator on integers in its place.
+    fn replace(&self, context: &'c Context) {
+        let Self { op, main, .. } = *self;
+        let payload = op.body(0).expect("it was read");
+        let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or_default().to_owned();
+        let (kind, name) = (text("kind"), text("name"));
+        let mut operands = op.operands();
+        let old = operands.len();
+        for side in &self.sides {
+            operands.push(side.numbers.numbers);
+            operands.extend(side.zero.iter().map(|zero| zero.0));
+            operands.push(side.scale.0);
+        }
+        let types: Vec<_> = op.results().iter().map(|result| result.ty()).collect();
+        let mut b = Builder::before(context, op).with_location(op.location());
+        let results = operator(&mut b, [&kind, &name], &operands, &types, |new, args| {
+            let mut map = Mapping::default();
+            for (own, arg) in payload.args().into_iter().zip(args) {
+                map.set(own, *arg);
+            }
+            let mut given = args[old..].iter().copied();
+            let mut results = Vec::new();
+            for inner in payload.ops() {
+                if inner == main {
+                    let start = map.get(inner.operand(2));
+                    let result = self.write(new, &mut given, start);
+                    map.set(inner.result(0), result);
+                } else if inner.is("graph.yield") {
+                    results = inner.operands().into_iter().map(|value| map.get(value)).collect();
+                } else {
+                    new.builder().clone_op(inner, &mut map);
+                }
+            }
+            results
+        });
+        for (old, new) in op.results().into_iter().zip(&results) {
+            old.replace_with(*new);
+        }
+        let new = results[0].def().expect("an operator");
+        op.erase();
+        drop_unread(context, new);
+    }
+
+    /// The sums of integers with their scales, on top of what the sums started with.
+    fn write(
+        &self,
+        b: &mut Payload<'c>,
+        given: &mut impl Iterator<Item = Val<'c>>,
+        start: Val<'c>,
+    ) -> Val<'c> {
+        let mut next = || given.next().expect("as many arguments as were asked for");
+        let mut inputs = Vec::new();
+        let mut zeros = Vec::new();
+        let mut scales = Vec::new();
+        for side in &self.sides {
+            let numbers = next();
+            let zero = side.zero.as_ref().map(|(_, index)| (next(), index.clone()));
+            scales.push((next(), &side.scale.1));
+            let numbers = match side.padded {
+                None => numbers,
+                Some(slice) => pad(b, slice, numbers, zero.as_ref().map(|zero| zero.0)),
+            };
+            inputs.push((numbers, side.access.index.clone()));
+            zeros.push(zero);
+        }
+        let places = zeros.iter().scan(inputs.len(), |at, zero| {
+            let place = zero.as_ref().map(|_| *at);
+            *at += usize::from(zero.is_some());
+            Some(place)
+        });
+        let places: Vec<Option<usize>> = places.collect();
+        inputs.extend(zeros.into_iter().flatten());
+        let context = b.context();
+        let (long, single) = (ty::int(context, 32), weft_dialects::ir::Type::float32(context));
+        let kinds: Vec<Axis> = self.axes.iter().map(|axis| axis.kind).collect();
+        let begin = b.fill_int(0, &self.output.shape, long);
+        let sums =
+            b.generic(&kinds, &inputs, &[(begin, self.output.index.clone())], |scalar, args| {
+                let factor = |scalar: &mut weft_dialects::ir::payload::Scalar<'c>, at: usize| {
+                    let widen =
+                        if self.sides[at].numbers.signed { "arith.extsi" } else { "arith.extui" };
+                    let wide = scalar.op(widen, &[args[at]], long);
+                    let Some(place) = places[at] else { return wide };
+                    let zero = scalar.op(widen, &[args[place]], long);
+                    scalar.sub(wide, zero)
+                };
+                let factors = [factor(scalar, 0), factor(scalar, 1)];
+                let product = scalar.mul(factors[0], factors[1]);
+                vec![scalar.add(args[args.len() - 1], product)]
+            })[0];
+        // The parallel axes alone.
+        let parallel: Vec<usize> =
+            (0..kinds.len()).filter(|&axis| kinds[axis] == Axis::Parallel).collect();
+        let only = |index: &Linear| Linear {
+            coefficients: parallel.iter().map(|&axis| index.coefficients[axis]).collect(),
+            constant: index.constant,
+        };
+        let only = |index: &[Linear]| index.iter().map(only).collect::<Vec<_>>();
+        let place = only(&self.output.index);
+        let mut inputs = vec![(sums, place.clone())];
+        inputs.extend(scales.into_iter().map(|(scale, index)| (scale, only(index))));
+        let number = filled(start);
+        if number.is_none() {
+            inputs.push((start, place.clone()));
+        }
+        let target = b.empty(&self.output.shape, single);
+        let kinds = vec![Axis::Parallel; parallel.len()];
+        b.generic(&kinds, &inputs, &[(target, place)], |scalar, args| {
+            let sum = scalar.op("arith.sitofp", &[args[0]], single);
+            let scale = scalar.mul(args[1], args[2]);
+            let scaled = scalar.mul(sum, scale);
+            let start = match number {
+                Some(number) => scalar.number(single, number),
+                None => args[3],
+            };
+            vec![scalar.add(start, scaled)]
+        })[0]
+    }
+}
+
+/// The number that a tensor is full of, where it is a literal.
+fn filled(tensor: Val<'_>) -> Option<f64> {
+    let fill = tensor.def().filter(|op| op.is("linalg.generic"))?;
+    let value = fill.body(0)?.terminator()?.operands().first()?.def()?;
+    value.attr("value").and_then(attr::float)
+}
+
+/// A slice of a tensor of zeros as one of integers, whose zero is `zero`.
+fn pad<'c>(b: &mut Payload<'c>, slice: Op<'c>, numbers: Val<'c>, zero: Option<Val<'c>>) -> Val<'c> {
+    let shape = ty::shape(slice.result(0).ty()).expect("a slice is a tensor");
+    let elem = ty::elem(numbers.ty()).expect("numbers are a tensor");
+    let axes = shape.len();
+    let around = match zero {
+        None => b.fill_int(0, &shape, elem),
+        Some(zero) => {
+            let rank = ty::shape(zero.ty()).map_or(0, |shape| shape.len());
+            let empty = b.empty(&shape, elem);
+            let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+            let input = (zero, vec![Linear::constant(axes, 0); rank]);
+            let kinds = vec![Axis::Parallel; axes];
+            b.generic(&kinds, &[input], &[(empty, identity)], |_, args| vec![args[0]])[0]
+        }
+    };
+    let ints = |name: &str| slice.attr(name).and_then(attr::ints).unwrap_or_default();
+    b.insert(numbers, around, &ints("static_offsets"), &ints("static_strides"))
+}
+
+/// Takes away the operands of an operator that its payload does not read, and what in the payload
+/// nobody reads.
+fn drop_unread<'c>(context: &'c Context, op: Op<'c>) {
+    let payload = op.body(0).expect("an operator has a payload");
+    for inner in payload.ops().into_iter().rev() {
+        if !inner.is("graph.yield") && inner.results().iter().all(|own| own.uses().is_empty()) {
+            inner.erase();
+        }
+    }
+    let kept: Vec<usize> =
+        (0..op.operands().len()).filter(|&n| !payload.arg(n).uses().is_empty()).collect();
+    let operands: Vec<_> = kept.iter().map(|&n| op.operand(n)).collect();
+    let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or_default().to_owned();
+    let types: Vec<_> = op.results().iter().map(|result| result.ty()).collect();
+    let mut b = Builder::before(context, op).with_location(op.location());
+    let names = [&*text("kind"), &*text("name")];
+    let results = operator(&mut b, names, &operands, &types, |new, args| {
+        let mut map = Mapping::default();
+        for (&own, arg) in kept.iter().zip(args) {
+            map.set(payload.arg(own), *arg);
+        }
+        let mut results = Vec::new();
+        for inner in payload.ops() {
+            match inner.is("graph.yield") {
+                true => {
+                    results = inner.operands().into_iter().map(|value| map.get(value)).collect()
+                }
+                false => drop(new.builder().clone_op(inner, &mut map)),
+            }
+        }
+        results
+    });
+    for (old, new) in op.results().into_iter().zip(results) {
+        old.replace_with(new);
+    }
+    op.erase();
+}
+
+/// Lets an operator that only moves elements move integers, and puts their scale behind it.
+fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<()> {
+    if op.operands().len() != 1 || op.results().len() != 1 || !only_moves(op) {
+        return None;
+    }
+    let source = Dequantised::of(op.operand(0)).filter(Dequantised::is_uniform)?;
+    let made = op.operand(0).def()?;
+    let elem = ty::elem(source.numbers.ty())?;
+    let shape = ty::shape(op.result(0).ty())?;
+    let mut b = Builder::before(context, op).with_location(op.location());
+    let text = |op: Op<'c>, name: &str| {
+        op.attr(name).and_then(attr::string).unwrap_or_default().to_owned()
+    };
+    let names = [&*text(op, "kind"), &*text(op, "name")];
+    let moved = ty::tensor(&shape, elem);
+    let payload = op.body(0)?;
+    let moved = operator(&mut b, names, &[source.numbers], &[moved], |new, args| {
+        vec![moved_payload(new, payload, args[0], source.elem)]
+    })[0];
+    let names = [&*text(made, "kind"), &*text(made, "name")];
+    let operands: Vec<_> = [moved]
+        .into_iter()
+        .chain(source.zero.iter().map(|zero| zero.0))
+        .chain([source.scale.0])
+        .collect();
+    let scaled = operator(&mut b, names, &operands, &[op.result(0).ty()], |new, args| {
+        vec![dequantise(new, &source, args, &shape)]
+    })[0];
+    op.result(0).replace_with(scaled);
+    op.erase();
+    Some(())
+}
+
+/// Numbers less their zero point, times their scale, both for the whole tensor.
+fn dequantise<'c>(
+    b: &mut Payload<'c>,
+    source: &Dequantised<'c>,
+    args: &[Val<'c>],
+    shape: &[u64],
+) -> Val<'c> {
+    let context = b.context();
+    let (long, single) = (ty::int(context, 32), weft_dialects::ir::Type::float32(context));
+    let axes = shape.len();
+    let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+    let target = b.empty(shape, single);
+    let one = |value: &Val<'c>| {
+        let rank = ty::shape(value.ty()).map_or(0, |shape| shape.len());
+        (*value, vec![Linear::constant(axes, 0); rank])
+    };
+    let mut inputs = vec![(args[0], identity.clone())];
+    inputs.extend(args[1..].iter().map(one));
+    let kinds = vec![Axis::Parallel; axes];
+    b.generic(&kinds, &inputs, &[(target, identity)], |scalar, args| {
+        let widen = if source.signed { "arith.extsi" } else { "arith.extui" };
+        let mut number = scalar.op(widen, &[args[0]], long);
+        if source.zero.is_some() {
+            let zero = scalar.op(widen, &[args[1]], long);
+            number = scalar.sub(number, zero);
+        }
+        let number = scalar.op("arith.sitofp", &[number], single);
+        vec![scalar.mul(number, args[1 + usize::from(source.zero.is_some())])]
+    })[0]
+}
+
+/// The operations that give the elements of their operand in another shape.
+const RESHAPES: [&str; 3] = ["tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"];
+
+/// Returns whether every element of an operator's result is one of its operand.
+fn only_moves(op: Op<'_>) -> bool {
+    let copies = |nest: Op<'_>| {
+        let ends = nest.body(0).and_then(|body| Some((body, body.terminator()?)));
+        ends.is_some_and(|(body, end)| {
+            end.operands() == [body.arg(0)]
+                && body.ops().len() == 1
+                && body.args().len() == 2
+                && nest.operand(1).def().is_some_and(|op| op.is("tensor.empty"))
+        })
+    };
+    let moves = |inner: &Op<'_>| match inner.name() {
+        "tensor.empty" | "graph.yield" | "arith.constant" => true,
+        "linalg.generic" => copies(*inner),
+        name => RESHAPES.contains(&name),
+    };
+    op.body(0).is_some_and(|payload| payload.ops().iter().all(moves))
+}
+
+/// The payload of an operator that only moves elements, of others.
+fn moved_payload<'c>(
+    b: &mut Payload<'c>,
+    payload: Block<'c>,
+    numbers: Val<'c>,
+    elem: weft_dialects::ir::Type<'c>,
+) -> Val<'c> {
+    let mut map = Mapping::default();
+    map.set(payload.arg(0), numbers);
+    let retyped = |value: Val<'c>| {
+        ty::tensor(&ty::shape(value.ty()).expect("what is moved are tensors"), elem)
+    };
+    for inner in payload.ops() {
+        let new = match inner.name() {
+            "arith.constant" => {
+                b.builder().clone_op(inner, &mut map);
+                continue;
+            }
+            "tensor.empty" => {
+                b.builder().op("tensor.empty", &[], &[retyped(inner.result(0))]).result(0)
+            }
+            "linalg.generic" => {
+                let accesses = generic_accesses(inner).expect("it was read");
+                let axes = generic_axes(inner).expect("it was read");
+                let kinds: Vec<_> = axes.iter().map(|axis| axis.kind).collect();
+                let [from, to] = &accesses[..] else { unreachable!("a copy has two operands") };
+                let input = (map.get(from.tensor), from.index.clone());
+                let output = (map.get(to.tensor), to.index.clone());
+                b.generic(&kinds, &[input], &[output], |_, args| vec![args[0]])[0]
+            }
+            "graph.yield" => return map.get(inner.operand(0)),
+            name => {
+                let operands: Vec<_> =
+                    inner.operands().into_iter().map(|value| map.get(value)).collect();
+                let types = [retyped(inner.result(0))];
+                b.builder().op_with(name, &operands, &types, &inner.attrs(), 0).result(0)
+            }
+        };
+        map.set(inner.result(0), new);
+    }
+    unreachable!("a payload ends with its results")
+}
