@@ -5,7 +5,7 @@
 //! ```
 
 use weft_dialects::ir::payload::Axis;
-use weft_dialects::ir::{Linear, Op, Type, Val, ty};
+use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
 
 use super::small_factors::Factor;
 use crate::nest::{Access, generic_accesses, generic_axes, generic_inputs};
@@ -74,6 +74,15 @@ impl<'c> Dequantised<'c> {
     pub fn is_uniform(&self) -> bool {
         let same = |(_, index): &Read<'c>| index.iter().all(Linear::is_constant);
         same(&self.scale) && self.zero.as_ref().is_none_or(same)
+    }
+
+    /// The zero point of all numbers, where it is a literal of bytes.
+    pub fn known_zero(&self) -> Option<i64> {
+        let Some((zero, _)) = &self.zero else { return Some(0) };
+        let literal = zero.def().filter(|op| op.is("graph.constant"))?.attr("value")?;
+        let bytes = attr::dense_bytes(literal).filter(|_| ty::bits(self.elem) == Some(8))?;
+        let first = bytes.first().copied()?;
+        bytes.iter().all(|&byte| byte == first).then_some(i64::from(first as i8))
     }
 
     /// The largest distance of a number from its zero point.

@@ -20,7 +20,7 @@ use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, attr,
 use super::dequantised::{Dequantised, Read, erase_unread};
 use super::product::added_product;
 use super::small_factors::Wanted;
-use crate::nest::{Access, Loop, generic_accesses, generic_axes};
+use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -217,7 +217,11 @@ impl<'c> Product<'c> {
             scales.push((next(), &side.scale.1));
             let numbers = match side.padded {
                 None => numbers,
-                Some(slice) => pad(b, slice, numbers, zero.as_ref().map(|zero| zero.0)),
+                Some(slice) => {
+                    let known = side.numbers.known_zero();
+                    let around = known.ok_or_else(|| zero.as_ref().expect("it is unknown").0);
+                    pad(b, slice, numbers, around)
+                }
             };
             inputs.push((numbers, side.access.index.clone()));
             zeros.push(zero);
@@ -258,9 +262,11 @@ impl<'c> Product<'c> {
         let place = only(&self.output.index);
         let mut inputs = vec![(sums, place.clone())];
         inputs.extend(scales.into_iter().map(|(scale, index)| (scale, only(index))));
-        let number = filled(start);
-        if number.is_none() {
-            inputs.push((start, place.clone()));
+        // What the sums start with is computed here, unless that is more than elementwise.
+        let begin = Start::of(start);
+        match &begin {
+            Some(begin) => inputs.extend(begin.inputs(&place)),
+            None => inputs.push((start, place.clone())),
         }
         let target = b.empty(&self.output.shape, single);
         let kinds = vec![Axis::Parallel; parallel.len()];
@@ -268,12 +274,52 @@ impl<'c> Product<'c> {
             let sum = scalar.op("arith.sitofp", &[args[0]], single);
             let scale = scalar.mul(args[1], args[2]);
             let scaled = scalar.mul(sum, scale);
-            let start = match number {
-                Some(number) => scalar.number(single, number),
+            let start = match &begin {
+                Some(begin) => {
+                    copy_body(scalar.builder(), begin.body, &args[3..], Mapping::default(), &[])[0]
+                }
                 None => args[3],
             };
             vec![scalar.add(start, scaled)]
         })[0]
+    }
+}
+
+/// A tensor each element of which is made of elements of others.
+struct Start<'c> {
+    reads: Vec<Access<'c>>,
+    body: Block<'c>,
+}
+
+impl<'c> Start<'c> {
+    fn of(tensor: Val<'c>) -> Option<Self> {
+        let nest = tensor.def().filter(|op| op.is("linalg.generic"))?;
+        let mut reads = generic_accesses(nest).ok()?;
+        let output = reads.pop()?;
+        let axes = generic_axes(nest).ok()?;
+        let parallel = axes.iter().all(|axis| axis.kind == Axis::Parallel);
+        let in_order =
+            output.index.iter().enumerate().all(|(dim, index)| index.as_axis() == Some(dim));
+        let body = nest.body(0)?;
+        let asks = body.ops().into_iter().any(|op| index_axis(op).is_some());
+        let reads_itself = !body.arg(reads.len()).uses().is_empty();
+        let plain = parallel && in_order && output.index.len() == axes.len();
+        (plain && !asks && !reads_itself).then_some(Self { reads, body })
+    }
+
+    /// What it reads for an element at this place.
+    fn inputs(&self, place: &[Linear]) -> Vec<Read<'c>> {
+        let axes = place.first().map_or(0, |index| index.coefficients.len());
+        let through = |index: &Linear| {
+            let mut sum = Linear::constant(axes, index.constant);
+            for (dim, &step) in index.coefficients.iter().enumerate() {
+                sum = sum.add(&place[dim].clone().scale(step));
+            }
+            sum
+        };
+        let read =
+            |access: &Access<'c>| (access.tensor, access.index.iter().map(through).collect());
+        self.reads.iter().map(read).collect()
     }
 }
 
@@ -284,14 +330,19 @@ fn filled(tensor: Val<'_>) -> Option<f64> {
     value.attr("value").and_then(attr::float)
 }
 
-/// A slice of a tensor of zeros as one of integers, whose zero is `zero`.
-fn pad<'c>(b: &mut Payload<'c>, slice: Op<'c>, numbers: Val<'c>, zero: Option<Val<'c>>) -> Val<'c> {
+/// A slice of a tensor of zeros as one of integers, whose zero is a number or comes in a tensor.
+fn pad<'c>(
+    b: &mut Payload<'c>,
+    slice: Op<'c>,
+    numbers: Val<'c>,
+    zero: Result<i64, Val<'c>>,
+) -> Val<'c> {
     let shape = ty::shape(slice.result(0).ty()).expect("a slice is a tensor");
     let elem = ty::elem(numbers.ty()).expect("numbers are a tensor");
     let axes = shape.len();
     let around = match zero {
-        None => b.fill_int(0, &shape, elem),
-        Some(zero) => {
+        Ok(number) => b.fill_int(number, &shape, elem),
+        Err(zero) => {
             let rank = ty::shape(zero.ty()).map_or(0, |shape| shape.len());
             let empty = b.empty(&shape, elem);
             let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();

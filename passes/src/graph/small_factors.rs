@@ -58,8 +58,8 @@ pub(super) struct Wanted<'c> {
     pub sums: Type<'c>,
     /// For an instruction of lanes, whether each factor is one for all of them.
     pub for_all_lanes: [bool; 2],
-    /// Neighbours of a reduction that it adds up in each lane.
-    depth: Option<u64>,
+    /// Neighbours of a reduction that it adds up in each lane, and lanes.
+    depth: Option<(u64, u64)>,
 }
 
 impl<'c> Wanted<'c> {
@@ -74,12 +74,13 @@ impl<'c> Wanted<'c> {
             factors: own.each_ref().map(|factor| (factor.elem, factor.signed)),
             sums,
             for_all_lanes: own.each_ref().map(for_all),
-            depth: depth.as_ref().map(|depth| depth.points),
+            depth: depth.as_ref().map(|depth| (depth.points, depth.lanes)),
         })
     }
 
     /// Returns whether factors of these types may be its own, with other signs perhaps, and lie so that it
-    /// takes them: the depth divides a reduction whose neighbours lie side by side in one of them.
+    /// takes them: the depth divides a reduction whose neighbours lie side by side in one of them, or will,
+    /// as panels of them fill the lanes (`tile-lay-out`).
     pub fn multiplies(
         &self,
         elems: [Type<'c>; 2],
@@ -90,11 +91,16 @@ impl<'c> Wanted<'c> {
         let known = self.factors.iter().all(|(elem, _)| {
             own.iter().position(|ty| ty == elem).map(|at| own.remove(at)).is_some()
         });
-        let Some(points) = self.depth else { return known };
+        let Some((points, lanes)) = self.depth else { return known };
         let lies = |axis: usize| {
+            let plain = |access: &&Access<'_>| {
+                access.index.iter().any(|index| index.as_axis() == Some(axis))
+            };
             axes[axis].kind == Axis::Reduction
                 && axes[axis].extent.is_multiple_of(points)
-                && accesses.iter().any(|access| access.stride(axes.len(), axis) == 1)
+                && accesses.iter().all(plain)
+                && (axes[axis].extent.is_multiple_of(lanes)
+                    || accesses.iter().any(|access| access.stride(axes.len(), axis) == 1))
         };
         known && (0..axes.len()).any(lies)
     }

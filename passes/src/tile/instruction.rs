@@ -38,6 +38,13 @@ pub(super) fn instructions<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Map
     by_lanes.flat_map(|instruction| fits(instruction, nest)).collect()
 }
 
+/// Returns whether an instruction whose lanes add neighbours up means the body of a nest.
+pub(super) fn is_deep<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> bool {
+    let deep =
+        |own: &Instruction<'c>| Depth::of(own).is_some() && !bindings(own, nest, &[]).is_empty();
+    machine.instructions().iter().any(deep)
+}
+
 /// Reasons that no instruction means the body: the rule and what it met, each with its instruction.
 pub(super) fn refusals<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<(&'c str, Refusal)> {
     let one = |instruction: &Instruction<'c>| {

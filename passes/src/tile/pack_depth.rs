@@ -60,12 +60,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
         let apart = chooser.cycles(&nest, &layouts).unwrap_or(f64::INFINITY);
-        let costed = ways(machine, &nest).into_iter().filter_map(|way| {
-            let fixed = vec![Layout::Fixed; nest.inputs.len()];
-            let copies = way.copies(machine, &nest, &constant)?;
-            Some((chooser.cycles(&way.nest(&nest), &fixed)? + copies, way))
-        });
-        let best = costed.min_by(|one, other| one.0.total_cmp(&other.0));
+        let best = best(&chooser, &nest, &layouts);
         let Some((cycles, way)) = best.filter(|best| best.0 < apart) else { continue };
         if remarks {
             let Way { reduction, points, .. } = way;
@@ -77,6 +72,28 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         way.write(run.context, run.module, kernel, &nest);
     }
     Ok(())
+}
+
+/// The way that takes the least, and its cycles.
+fn best<'c>(chooser: &Chooser<'c>, nest: &Nest<'c>, layouts: &[Layout]) -> Option<(f64, Way)> {
+    let costed = ways(chooser.machine, nest).into_iter().filter_map(|way| {
+        let fixed = vec![Layout::Fixed; nest.inputs.len()];
+        let copies = way.copies(chooser.machine, nest, layouts)?;
+        Some((chooser.cycles(&way.nest(nest), &fixed)? + copies, way))
+    });
+    costed.min_by(|one, other| one.0.total_cmp(&other.0))
+}
+
+/// Cycles that a nest is predicted to take on one unit as it is, or where this pass lays it out; `None`
+/// where the machine cannot compute it.
+pub(super) fn cycles<'c>(
+    chooser: &Chooser<'c>,
+    nest: &Nest<'c>,
+    layouts: &[Layout],
+) -> Option<f64> {
+    let apart = chooser.cycles(nest, layouts);
+    let deep = best(chooser, nest, layouts).map(|(cycles, _)| cycles);
+    apart.into_iter().chain(deep).min_by(f64::total_cmp)
 }
 
 /// A nest for an instruction of some depth.
@@ -191,8 +208,8 @@ impl Way {
     }
 
     /// Cycles in which what is no constant is laid out; `None` where the machine does not say.
-    fn copies(&self, machine: Machine<'_>, nest: &Nest<'_>, constant: &[bool]) -> Option<f64> {
-        let copied = self.packed.iter().filter(|&&number| !constant[number]);
+    fn copies(&self, machine: Machine<'_>, nest: &Nest<'_>, layouts: &[Layout]) -> Option<f64> {
+        let copied = self.packed.iter().filter(|&&number| layouts[number] != Layout::Free);
         let axes = nest.axes.len();
         copied.map(|&number| packing(machine, &nest.inputs[number], axes, self.lanes_axis)).sum()
     }

@@ -38,6 +38,11 @@ pub fn pays<'c>(
     if !others && !joined.casts_sums() {
         return Ok(());
     }
+    // Lanes that add neighbours up have the sums in registers, however narrow the numbers are; what they
+    // take is not known before operands are laid out for them.
+    if instruction::is_deep(machine, first) {
+        return Ok(());
+    }
     let choice = |nest: &Nest<'c>| {
         let layouts = vec![Layout::Fixed; nest.inputs.len()];
         chooser.choose(nest, &layouts, Search::default()).ok()

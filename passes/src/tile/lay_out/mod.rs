@@ -28,6 +28,7 @@ use super::chooser::Chooser;
 use super::construct_rtiles::read;
 use super::far::Far;
 use super::layout::Layout;
+use super::pack_depth;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::peel::fresh;
 use super::private_cache;
@@ -234,7 +235,8 @@ impl<'c> LayOut<'c> {
         let turned = laid(&mut self.scratch(), nest, &key.1, self.plane_bytes).ok()?;
         let nest = turned.as_ref().unwrap_or(nest);
         let far = Far::of(self.chooser.machine);
-        let cycles = self.chooser.cycles(nest, layouts).map(|cycles| far.kernel(nest, cycles));
+        let cycles = pack_depth::cycles(&self.chooser, nest, layouts);
+        let cycles = cycles.map(|cycles| far.kernel(nest, cycles));
         self.cycles.insert(key, cycles);
         cycles
     }

@@ -8,6 +8,7 @@ use super::graph::Graph;
 use super::panels::{Panels, anywhere};
 use super::{Kernel, Width};
 use crate::nest::{Access, Nest};
+use crate::tile::lanes_type;
 
 /// For each tensor of a graph the panels in which it should lie.
 ///
@@ -19,15 +20,17 @@ pub(super) fn wanted(
     machine: Machine<'_>,
     width: Width,
 ) -> Vec<Option<Panels>> {
-    let lanes = |access: &Access<'_>| {
+    // As many as there are sums in a register, whatever is added up.
+    let lanes = |nest: &Nest<'_>| {
         let units = machine.lanes_units();
-        units.iter().filter_map(|unit| unit.lanes_for(access.elem())).max().filter(|n| *n > 1)
+        let widest = lanes_type(nest)?;
+        units.iter().filter_map(|unit| unit.lanes_for(widest)).max().filter(|n| *n > 1)
     };
     let mut votes: Vec<BTreeMap<Panels, u64>> = vec![BTreeMap::new(); graph.elements.len()];
     for run in &graph.runs {
         let nest = &kernels[&run.kernel].nest;
         for (access, tensor) in nest.inputs.iter().zip(&run.tensors) {
-            let (Some(tensor), Some(lanes)) = (*tensor, lanes(access)) else { continue };
+            let (Some(tensor), Some(lanes)) = (*tensor, lanes(nest)) else { continue };
             for axis in (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)) {
                 let lanes = match width {
                     Width::Lanes => lanes,
