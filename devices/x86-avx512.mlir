@@ -8,6 +8,12 @@
 !f32_vector = vector<16xf32>
 !f64_lanes = tensor<8xf64>
 !f64_vector = vector<8xf64>
+!i32_lanes = tensor<16xi32>
+!i32_vector = vector<16xi32>
+!i8_quads = tensor<16x4xi8>
+!i8_vector = vector<64xi8>
+!bf16_pairs = tensor<16x2xbf16>
+!bf16_vector = vector<32xbf16>
 
 // Of the processors with AVX-512 that LLVM has a model of, one whose order spills no sums of large tiles.
 device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]) {
@@ -140,43 +146,45 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
     device.yield %d : !f64_vector
   }
 
-  // Four products of bytes added to each of 16 sums. Ice Lake and Zen 4 on; two a cycle there and here.
+  // Four products of bytes added to each of 16 sums. Ice Lake and Zen 4 on, two a cycle. The number in the
+  // intrinsic's name is the width of a register in bits.
   device.instruction @vpdpbusd on @core operands([@dram, @vreg, @vreg])
     issue_cycles(5.000000e-01) latency_cycles(5) requires(["avx512vnni"])
   meaning {
-  ^bb0(%a: tensor<4xi8>, %b: tensor<16x4xi8>, %c: tensor<16xi32>):
+  ^bb0(%a: tensor<4xi8>, %b: !i8_quads, %c: !i32_lanes):
     %d = linalg.generic {
       indexing_maps = [affine_map<(n, k) -> (k)>, affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>],
       iterator_types = ["parallel", "reduction"]
-    } ins(%a, %b : tensor<4xi8>, tensor<16x4xi8>) outs(%c : tensor<16xi32>) {
+    } ins(%a, %b : tensor<4xi8>, !i8_quads) outs(%c : !i32_lanes) {
     ^bb0(%x: i8, %y: i8, %z: i32):
       %u = arith.extui %x : i8 to i32
       %v = arith.extsi %y : i8 to i32
       %p = arith.muli %u, %v : i32
       %s = arith.addi %z, %p : i32
       linalg.yield %s : i32
-    } -> tensor<16xi32>
-    device.yield %d : tensor<16xi32>
+    } -> !i32_lanes
+    device.yield %d : !i32_lanes
   } lowering {
-  ^bb0(%a: vector<4xi8>, %b: vector<64xi8>, %c: vector<16xi32>):
+  ^bb0(%a: vector<4xi8>, %b: !i8_vector, %c: !i32_vector):
     %w = vector.bitcast %a : vector<4xi8> to vector<1xi32>
-    %s = vector.broadcast %w : vector<1xi32> to vector<16xi32>
-    %q = vector.bitcast %s : vector<16xi32> to vector<64xi8>
-    %d = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%c, %q, %b) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
-    device.yield %d : vector<16xi32>
+    %s = vector.broadcast %w : vector<1xi32> to !i32_vector
+    %q = vector.bitcast %s : !i32_vector to !i8_vector
+    %d = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%c, %q, %b) : (!i32_vector, !i8_vector, !i8_vector) -> !i32_vector
+    device.yield %d : !i32_vector
   }
 
-  // Two products of bf16 added to each of 16 sums of f32. Cooper Lake and Zen 4 on. Of factors that are no normal
-  // numbers it takes zeros, and it adds both products before the sum.
+  // Two products of bf16 added to each of 16 sums of f32. Cooper Lake and Zen 4 on: two a cycle on Zen 4, one in two
+  // cycles on Sapphire Rapids. Of factors that are no normal numbers it takes zeros, and it adds both products before
+  // the sum.
   device.instruction @vdpbf16ps on @core operands([@dram, @vreg, @vreg])
     issue_cycles(1.000000e+00) latency_cycles(6) requires(["avx512bf16"])
     accuracy(["rounding", "accumulation_order", "flush_to_zero"])
   meaning {
-  ^bb0(%a: tensor<2xbf16>, %b: tensor<16x2xbf16>, %c: !f32_lanes):
+  ^bb0(%a: tensor<2xbf16>, %b: !bf16_pairs, %c: !f32_lanes):
     %d = linalg.generic {
       indexing_maps = [affine_map<(n, k) -> (k)>, affine_map<(n, k) -> (n, k)>, affine_map<(n, k) -> (n)>],
       iterator_types = ["parallel", "reduction"]
-    } ins(%a, %b : tensor<2xbf16>, tensor<16x2xbf16>) outs(%c : !f32_lanes) {
+    } ins(%a, %b : tensor<2xbf16>, !bf16_pairs) outs(%c : !f32_lanes) {
     ^bb0(%x: bf16, %y: bf16, %z: f32):
       %u = arith.extf %x : bf16 to f32
       %v = arith.extf %y : bf16 to f32
@@ -186,11 +194,11 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
     } -> !f32_lanes
     device.yield %d : !f32_lanes
   } lowering {
-  ^bb0(%a: vector<2xbf16>, %b: vector<32xbf16>, %c: !f32_vector):
+  ^bb0(%a: vector<2xbf16>, %b: !bf16_vector, %c: !f32_vector):
     %w = vector.bitcast %a : vector<2xbf16> to vector<1xi32>
-    %s = vector.broadcast %w : vector<1xi32> to vector<16xi32>
-    %q = vector.bitcast %s : vector<16xi32> to vector<32xbf16>
-    %d = llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%c, %q, %b) : (!f32_vector, vector<32xbf16>, vector<32xbf16>) -> !f32_vector
+    %s = vector.broadcast %w : vector<1xi32> to !i32_vector
+    %q = vector.bitcast %s : !i32_vector to !bf16_vector
+    %d = llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%c, %q, %b) : (!f32_vector, !bf16_vector, !bf16_vector) -> !f32_vector
     device.yield %d : !f32_vector
   }
 }

@@ -4,6 +4,9 @@
 // RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/dots.mlir --graph-multiply-integers=products=floats --split-input-file | FileCheck %s --check-prefix=FLOATS
 // RUN: weft-opt %s --device-load-machine=file=%S/../Inputs/fma.mlir --graph-multiply-integers --split-input-file | FileCheck %s --check-prefix=FLOATS
 
+// An array that takes as long for bytes as for floats multiplies floats.
+// RUN: weft-opt %s --device-load-machine="file=%devices/systolic.mlir" --graph-multiply-integers --split-input-file | FileCheck %s --check-prefix=FLOATS
+
 // FLOATS-LABEL: graph.model @plain
 // FLOATS-COUNT-2: "DequantizeLinear"
 // FLOATS: "MatMul" "m"(%{{.+}}, %{{.+}}) : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>

@@ -16,5 +16,5 @@ mod peaks;
 mod terms;
 pub mod worth;
 
-pub(crate) use peaks::{memory_cycles, product_cycles};
+pub(crate) use peaks::{memory_cycles, point_cycles, product_cycles};
 pub use terms::{Cost, Term};

@@ -19,7 +19,12 @@ pub(crate) fn product_cycles<'c>(machine: Machine<'c>, elem: Type<'c>) -> Option
         types.len() == 3 && ty::elem(types[0]) == Some(elem)
     };
     let instructions = machine.instructions().into_iter().filter(fits);
-    instructions.map(|one| one.issue_cycles() / points(&one)).min_by(f64::total_cmp)
+    instructions.map(|one| point_cycles(&one)).min_by(f64::total_cmp)
+}
+
+/// Cycles that each point of an instruction takes.
+pub(crate) fn point_cycles(instruction: &Instruction<'_>) -> f64 {
+    instruction.issue_cycles() / points(instruction)
 }
 
 /// Points of the nest that an instruction's meaning computes; where it is no

@@ -7,19 +7,23 @@
 //!
 //! The sum on the right is exact: a product that may leave 32 bits stays as it is. So the result is
 //! rounded three times, where the sum on the left is rounded with every product and with every
-//! addition. It is done where an instruction of the machine multiplies such integers.
+//! addition. It is done where an instruction of the machine multiplies such integers faster than
+//! any multiplies floats.
 //!
 //! What only moves elements goes in front of the scale, which is then that of the moved tensor.
 
 use weft_dialects::device::Machine;
 use weft_dialects::graph::build::operator;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, attr, remark, ty};
+use weft_dialects::ir::payload::{Axis, Payload, Scalar};
+use weft_dialects::ir::{
+    Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, remark, ty,
+};
 
 use super::dequantised::{Dequantised, Read, erase_unread};
 use super::product::added_product;
 use super::small_factors::Wanted;
+use crate::cost::product_cycles;
 use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
 
 /// The pass.
@@ -46,7 +50,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let integers = run.word("products", &[("integers", true), ("floats", false)])?;
     let remarks = run.flag("remarks")?;
     let Some(machine) = Machine::of(run.module).filter(|_| integers) else { return Ok(()) };
-    let wanted: Vec<Wanted<'_>> = machine.instructions().iter().filter_map(Wanted::of).collect();
+    // Those that are faster than what multiplies floats.
+    let floats = product_cycles(machine, Type::float32(run.context)).unwrap_or(f64::INFINITY);
+    let wanted = machine.instructions().iter().filter_map(Wanted::of).collect::<Vec<_>>();
+    let wanted: Vec<_> = wanted.into_iter().filter(|own| own.cycles < floats).collect();
     if wanted.is_empty() {
         return Ok(());
     }
@@ -234,12 +241,12 @@ impl<'c> Product<'c> {
         let places: Vec<Option<usize>> = places.collect();
         inputs.extend(zeros.into_iter().flatten());
         let context = b.context();
-        let (long, single) = (ty::int(context, 32), weft_dialects::ir::Type::float32(context));
+        let (long, single) = (ty::int(context, 32), Type::float32(context));
         let kinds: Vec<Axis> = self.axes.iter().map(|axis| axis.kind).collect();
         let begin = b.fill_int(0, &self.output.shape, long);
         let sums =
             b.generic(&kinds, &inputs, &[(begin, self.output.index.clone())], |scalar, args| {
-                let factor = |scalar: &mut weft_dialects::ir::payload::Scalar<'c>, at: usize| {
+                let factor = |scalar: &mut Scalar<'c>, at: usize| {
                     let widen =
                         if self.sides[at].numbers.signed { "arith.extsi" } else { "arith.extui" };
                     let wide = scalar.op(widen, &[args[at]], long);
@@ -434,7 +441,7 @@ fn dequantise<'c>(
     shape: &[u64],
 ) -> Val<'c> {
     let context = b.context();
-    let (long, single) = (ty::int(context, 32), weft_dialects::ir::Type::float32(context));
+    let (long, single) = (ty::int(context, 32), Type::float32(context));
     let axes = shape.len();
     let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
     let target = b.empty(shape, single);
@@ -484,7 +491,7 @@ fn moved_payload<'c>(
     b: &mut Payload<'c>,
     payload: Block<'c>,
     numbers: Val<'c>,
-    elem: weft_dialects::ir::Type<'c>,
+    elem: Type<'c>,
 ) -> Val<'c> {
     let mut map = Mapping::default();
     map.set(payload.arg(0), numbers);

@@ -4,6 +4,7 @@ use weft_dialects::device::Instruction;
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Block, Type, Val};
 
+use crate::cost::point_cycles;
 use crate::nest::{Access, Loop};
 use crate::tile::depth::Depth;
 use crate::tile::isa::the_generic;
@@ -56,6 +57,8 @@ pub(super) struct Wanted<'c> {
     pub name: &'c str,
     pub factors: [(Type<'c>, bool); 2],
     pub sums: Type<'c>,
+    /// Cycles that each product takes.
+    pub cycles: f64,
     /// For an instruction of lanes, whether each factor is one for all of them.
     pub for_all_lanes: [bool; 2],
     /// Neighbours of a reduction that it adds up in each lane, and lanes.
@@ -73,6 +76,7 @@ impl<'c> Wanted<'c> {
             name: instruction.name,
             factors: own.each_ref().map(|factor| (factor.elem, factor.signed)),
             sums,
+            cycles: point_cycles(instruction),
             for_all_lanes: own.each_ref().map(for_all),
             depth: depth.as_ref().map(|depth| (depth.points, depth.lanes)),
         })

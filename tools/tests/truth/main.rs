@@ -312,6 +312,12 @@ fn the_vector_width_is_edited() {
         ("vector<16xf32>", "vector<8xf32>"),
         ("tensor<8xf64>", "tensor<4xf64>"),
         ("vector<8xf64>", "vector<4xf64>"),
+        ("tensor<16xi32>", "tensor<8xi32>"),
+        ("vector<16xi32>", "vector<8xi32>"),
+        ("tensor<16x4xi8>", "tensor<8x4xi8>"),
+        ("vector<64xi8>", "vector<32xi8>"),
+        ("tensor<16x2xbf16>", "tensor<8x2xbf16>"),
+        ("vector<32xbf16>", "vector<16xbf16>"),
         ("capacity_bytes(2048) register_bytes(64)", "capacity_bytes(1024) register_bytes(32)"),
     ] {
         assert_eq!(narrow.matches(wide).count(), 1, "{wide} stands in one place");
