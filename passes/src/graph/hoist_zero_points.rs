@@ -10,8 +10,6 @@
 //! Sums of integers wrap, so both sides are the same bit for bit, whatever the zero points
 //! are. It is done where an instruction of the machine then means the product and did not before.
 
-use std::collections::HashMap;
-
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
@@ -175,16 +173,16 @@ fn plan<'c>(product: &Product<'c>, wanted: &[Wanted<'c>]) -> Option<Plan<'c>> {
 struct Written<'p, 'c> {
     product: &'p Product<'c>,
     payload: Payload<'c>,
-    /// For each axis of the product that is parallel, which of those it is.
-    places: HashMap<usize, usize>,
+    /// The parallel axes of the product.
+    parallel: Vec<usize>,
 }
 
 impl<'p, 'c> Written<'p, 'c> {
     fn new(context: &'c Context, product: &'p Product<'c>) -> Self {
         let parallel =
             (0..product.axes.len()).filter(|&axis| product.axes[axis].kind == Axis::Parallel);
-        let places = parallel.enumerate().map(|(place, axis)| (axis, place)).collect();
-        Self { product, payload: Payload::before(context, product.op), places }
+        let parallel = parallel.collect();
+        Self { product, payload: Payload::before(context, product.op), parallel }
     }
 
     fn replace(mut self, flips: [bool; 2]) {
@@ -276,11 +274,11 @@ impl<'p, 'c> Written<'p, 'c> {
         less: [bool; 2],
     ) -> Val<'c> {
         let Product { op, axes, accesses, factors, sums: wide } = self.product;
-        let rank = self.places.len();
+        let rank = self.parallel.len();
         let still = |index: &Linear| {
             let mut now = Linear::constant(rank, index.constant);
-            for (axis, place) in &self.places {
-                now.coefficients[*place] = index.coefficients[*axis];
+            for (place, &axis) in self.parallel.iter().enumerate() {
+                now.coefficients[place] = index.coefficients[axis];
             }
             now
         };
@@ -288,7 +286,8 @@ impl<'p, 'c> Written<'p, 'c> {
         let place: Vec<_> = output.index.iter().map(still).collect();
         let mut inputs = vec![(products, place.clone())];
         for (sum, kept) in sums.iter().flatten() {
-            let index = kept.iter().map(|axis| Linear::axis(rank, self.places[axis])).collect();
+            let at = |axis: &usize| self.parallel.iter().position(|own| own == axis);
+            let index = kept.iter().filter_map(at).map(|place| Linear::axis(rank, place)).collect();
             inputs.push((*sum, index));
         }
         let others: Vec<usize> = (0..accesses.len() - 1)
