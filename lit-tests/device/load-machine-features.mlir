@@ -22,7 +22,7 @@
 // NONE: error: no instruction of toy requires the feature `dots`
 // NONE: help: leave it out
 
-// SAID: has also @vpdpbusd with avx512vnni, @vdpbf16ps with avx512bf16
+// SAID: leaves out @vpdpbusd, which requires avx512vnni; @vdpbf16ps, which requires avx512bf16
 
 //--- module.mlir
 func.func @m(%x: tensor<4xf32>) -> tensor<4xf32> {

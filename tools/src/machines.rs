@@ -116,13 +116,17 @@ struct Asked<'n> {
 }
 
 impl<'n> Asked<'n> {
-    /// Of `NAME+feature+feature`; a file may have a plus in its name.
+    /// Of `NAME+feature+feature`: the longest part that is a machine or a file, for names of files and
+    /// folders may have a plus, too.
     fn of(text: &'n str) -> Self {
-        let mut parts = text.split('+');
-        match parts.next() {
-            Some(name) if !Path::new(text).exists() => Self { name, features: parts.collect() },
-            _ => Self { name: text, features: Vec::new() },
-        }
+        let ends = text.match_indices('+').map(|(at, _)| at).chain([text.len()]);
+        let known =
+            |end: &usize| shipped(&text[..*end]).is_some() || Path::new(&text[..*end]).is_file();
+        let Some(end) = ends.collect::<Vec<_>>().into_iter().rev().find(known) else {
+            return Self { name: text.split('+').next().unwrap_or(text), features: Vec::new() };
+        };
+        let features = text[end..].split('+').skip(1).collect();
+        Self { name: &text[..end], features }
     }
 }
 

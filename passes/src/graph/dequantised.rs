@@ -46,7 +46,7 @@ impl<'c> Dequantised<'c> {
         let [result] = body.terminator()?.operands()[..] else { return None };
         let product = result.def().filter(|op| op.is("arith.mulf"))?;
         let whole = product.operand(0).def().filter(|op| op.is("arith.sitofp"))?;
-        let factor = Factor::of(whole.operand(0))?;
+        let factor = Factor::of(whole.operand(0)).filter(|_| result.ty().to_string() == "f32")?;
         let read = |arg: usize| -> Option<Read<'c>> {
             let Access { tensor, index, .. } = &accesses[arg];
             let outside = tensor.def().is_none() && tensor.owner_block() == Some(payload);
@@ -58,6 +58,10 @@ impl<'c> Dequantised<'c> {
             Some(less) => {
                 let name = if factor.signed { "arith.extsi" } else { "arith.extui" };
                 let widened = less.def().filter(|op| op.is(name))?;
+                // Another type would have other numbers.
+                if widened.operand(0).ty() != factor.elem {
+                    return None;
+                }
                 Some(read(argument(widened.operand(0)).filter(|&arg| arg < inputs)?)?)
             }
         };

@@ -87,7 +87,9 @@ impl<'c> Product<'c> {
         let still = others.clone().all(|arg| !reductions().any(|axis| accesses[arg].uses(axis)));
         let bits = |ty: Type<'_>| ty::bits(ty).unwrap_or(0);
         let narrow = factors.iter().all(|own| bits(own.elem) < bits(sums));
-        let whole = reductions().next().is_some() && !asks && by_reductions && still && narrow;
+        let placed = accesses[inputs].index.iter().all(|index| index.as_axis().is_some());
+        let sums_up = reductions().next().is_some() && placed;
+        let whole = sums_up && !asks && by_reductions && still && narrow;
         whole.then_some(Self { op, axes, accesses, factors, sums })
     }
 
@@ -109,7 +111,7 @@ impl<'c> Product<'c> {
         literal.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
     }
 
-    /// Returns whether the sum of a factor can be written: each dimension of it is an axis.
+    /// Returns whether the sum of a factor alone can be written, for each of its dimensions is an axis.
     fn sums_alone(&self, side: usize) -> bool {
         self.accesses[self.factors[side].arg].index.iter().all(|index| index.as_axis().is_some())
     }
@@ -134,8 +136,8 @@ struct Plan<'c> {
     instruction: &'c str,
 }
 
-/// The way to an instruction that takes the least in every run; `None` where none is one, or an instruction
-/// means the product as it is.
+/// The way to an instruction that takes the least in every run; `None` where there is none, or that is
+/// the product as it is.
 fn plan<'c>(product: &Product<'c>, wanted: &[Wanted<'c>]) -> Option<Plan<'c>> {
     let mut best: Option<((usize, usize), Plan<'c>)> = None;
     for instruction in wanted.iter().filter(|wanted| wanted.sums == product.sums) {

@@ -7,6 +7,7 @@ pub mod from_func;
 pub mod gather_windows;
 pub mod hoist_zero_points;
 pub mod merge_products;
+mod move_integers;
 pub mod multiply_integers;
 mod nest_cost;
 mod product;

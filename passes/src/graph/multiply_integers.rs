@@ -2,15 +2,15 @@
 //! behind them.
 //!
 //! ```text
-//! sum of (s * (x - p)) * (t * (y - q))  ->  f32(sum of (x - p) * (y - q)) * (s * t)
+//! sum of (s * (x - p)) * (t * (y - q))  ->  f32(sum of (x - p) * (y - q)) * s * t
 //! ```
 //!
 //! The sum on the right is exact: a product that may leave 32 bits stays as it is. So the result is
-//! rounded three times, where the sum on the left is rounded with every product and with every
+//! rounded three times, and once more where something is added, while the sum on the left is rounded with every product and with every
 //! addition. It is done where an instruction of the machine multiplies such integers faster than
 //! any multiplies floats.
 //!
-//! What only moves elements goes in front of the scale, which is then that of the moved tensor.
+//! What only moves elements goes in front of the scale (`move_integers.rs`).
 
 use weft_dialects::device::Machine;
 use weft_dialects::graph::build::operator;
@@ -21,6 +21,7 @@ use weft_dialects::ir::{
 };
 
 use super::dequantised::{Dequantised, Read, erase_unread};
+use super::move_integers::move_before_scale;
 use super::product::added_product;
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
@@ -149,7 +150,8 @@ impl<'c> Product<'c> {
         let axes = generic_axes(main).ok()?;
         let accesses = generic_accesses(main).ok()?;
         let [left, right, output] = &accesses[..] else { return None };
-        let single = ty::elem(output.tensor.ty())?.to_string() == "f32";
+        let whole = output.index.iter().all(|index| index.as_axis().is_some());
+        let single = ty::elem(output.tensor.ty())?.to_string() == "f32" && whole;
         let reductions: u64 = axes
             .iter()
             .filter(|axis| axis.kind == Axis::Reduction)
@@ -160,7 +162,17 @@ impl<'c> Product<'c> {
         let fits = most.checked_mul(reductions)? <= i32::MAX as u64;
         let elems = sides.each_ref().map(|side| side.numbers.elem);
         let accesses = sides.each_ref().map(|side| &side.access);
-        let done = wanted.iter().any(|wanted| wanted.multiplies(elems, accesses, &axes));
+        // Sums over windows cannot be written alone: nothing may be subtracted from what they are
+        // multiplied with (`graph-hoist-zero-points`).
+        let sums = |wanted: &Wanted<'c>| {
+            (0..2).all(|at| {
+                let other = &sides[1 - at].numbers;
+                let same_sign = wanted.factors.iter().any(|(_, signed)| *signed == other.signed);
+                accesses[at].index.iter().all(|index| index.as_axis().is_some())
+                    || other.known_zero() == Some(0) && same_sign
+            })
+        };
+        let done = wanted.iter().any(|own| own.multiplies(elems, accesses, &axes) && sums(own));
         (single && fits && done).then(|| Self { op, main, axes, output: output.clone(), sides })
     }
 
@@ -279,8 +291,9 @@ impl<'c> Product<'c> {
         let kinds = vec![Axis::Parallel; parallel.len()];
         b.generic(&kinds, &inputs, &[(target, place)], |scalar, args| {
             let sum = scalar.op("arith.sitofp", &[args[0]], single);
-            let scale = scalar.mul(args[1], args[2]);
-            let scaled = scalar.mul(sum, scale);
+            // One scale after the other: both together may be too small for a number of their own.
+            let scaled = scalar.mul(sum, args[1]);
+            let scaled = scalar.mul(scaled, args[2]);
             let start = match &begin {
                 Some(begin) => {
                     copy_body(scalar.builder(), begin.body, &args[3..], Mapping::default(), &[])[0]
@@ -300,7 +313,7 @@ struct Start<'c> {
 
 impl<'c> Start<'c> {
     fn of(tensor: Val<'c>) -> Option<Self> {
-        let nest = tensor.def().filter(|op| op.is("linalg.generic"))?;
+        let nest = tensor.def().filter(|op| op.is("linalg.generic") && op.results().len() == 1)?;
         let mut reads = generic_accesses(nest).ok()?;
         let output = reads.pop()?;
         let axes = generic_axes(nest).ok()?;
@@ -398,133 +411,4 @@ fn drop_unread<'c>(context: &'c Context, op: Op<'c>) {
         old.replace_with(new);
     }
     op.erase();
-}
-
-/// Lets an operator that only moves elements move integers, and puts their scale behind it.
-fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<()> {
-    if op.operands().len() != 1 || op.results().len() != 1 || !only_moves(op) {
-        return None;
-    }
-    let source = Dequantised::of(op.operand(0)).filter(Dequantised::is_uniform)?;
-    let made = op.operand(0).def()?;
-    let elem = ty::elem(source.numbers.ty())?;
-    let shape = ty::shape(op.result(0).ty())?;
-    let mut b = Builder::before(context, op).with_location(op.location());
-    let text = |op: Op<'c>, name: &str| {
-        op.attr(name).and_then(attr::string).unwrap_or_default().to_owned()
-    };
-    let names = [&*text(op, "kind"), &*text(op, "name")];
-    let moved = ty::tensor(&shape, elem);
-    let payload = op.body(0)?;
-    let moved = operator(&mut b, names, &[source.numbers], &[moved], |new, args| {
-        vec![moved_payload(new, payload, args[0], source.elem)]
-    })[0];
-    let names = [&*text(made, "kind"), &*text(made, "name")];
-    let operands: Vec<_> = [moved]
-        .into_iter()
-        .chain(source.zero.iter().map(|zero| zero.0))
-        .chain([source.scale.0])
-        .collect();
-    let scaled = operator(&mut b, names, &operands, &[op.result(0).ty()], |new, args| {
-        vec![dequantise(new, &source, args, &shape)]
-    })[0];
-    op.result(0).replace_with(scaled);
-    op.erase();
-    Some(())
-}
-
-/// Numbers less their zero point, times their scale, both for the whole tensor.
-fn dequantise<'c>(
-    b: &mut Payload<'c>,
-    source: &Dequantised<'c>,
-    args: &[Val<'c>],
-    shape: &[u64],
-) -> Val<'c> {
-    let context = b.context();
-    let (long, single) = (ty::int(context, 32), Type::float32(context));
-    let axes = shape.len();
-    let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
-    let target = b.empty(shape, single);
-    let one = |value: &Val<'c>| {
-        let rank = ty::shape(value.ty()).map_or(0, |shape| shape.len());
-        (*value, vec![Linear::constant(axes, 0); rank])
-    };
-    let mut inputs = vec![(args[0], identity.clone())];
-    inputs.extend(args[1..].iter().map(one));
-    let kinds = vec![Axis::Parallel; axes];
-    b.generic(&kinds, &inputs, &[(target, identity)], |scalar, args| {
-        let widen = if source.signed { "arith.extsi" } else { "arith.extui" };
-        let mut number = scalar.op(widen, &[args[0]], long);
-        if source.zero.is_some() {
-            let zero = scalar.op(widen, &[args[1]], long);
-            number = scalar.sub(number, zero);
-        }
-        let number = scalar.op("arith.sitofp", &[number], single);
-        vec![scalar.mul(number, args[1 + usize::from(source.zero.is_some())])]
-    })[0]
-}
-
-/// The operations that give the elements of their operand in another shape.
-const RESHAPES: [&str; 3] = ["tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"];
-
-/// Returns whether every element of an operator's result is one of its operand.
-fn only_moves(op: Op<'_>) -> bool {
-    let copies = |nest: Op<'_>| {
-        let ends = nest.body(0).and_then(|body| Some((body, body.terminator()?)));
-        ends.is_some_and(|(body, end)| {
-            end.operands() == [body.arg(0)]
-                && body.ops().len() == 1
-                && body.args().len() == 2
-                && nest.operand(1).def().is_some_and(|op| op.is("tensor.empty"))
-        })
-    };
-    let moves = |inner: &Op<'_>| match inner.name() {
-        "tensor.empty" | "graph.yield" | "arith.constant" => true,
-        "linalg.generic" => copies(*inner),
-        name => RESHAPES.contains(&name),
-    };
-    op.body(0).is_some_and(|payload| payload.ops().iter().all(moves))
-}
-
-/// The payload of an operator that only moves elements, of others.
-fn moved_payload<'c>(
-    b: &mut Payload<'c>,
-    payload: Block<'c>,
-    numbers: Val<'c>,
-    elem: Type<'c>,
-) -> Val<'c> {
-    let mut map = Mapping::default();
-    map.set(payload.arg(0), numbers);
-    let retyped = |value: Val<'c>| {
-        ty::tensor(&ty::shape(value.ty()).expect("what is moved are tensors"), elem)
-    };
-    for inner in payload.ops() {
-        let new = match inner.name() {
-            "arith.constant" => {
-                b.builder().clone_op(inner, &mut map);
-                continue;
-            }
-            "tensor.empty" => {
-                b.builder().op("tensor.empty", &[], &[retyped(inner.result(0))]).result(0)
-            }
-            "linalg.generic" => {
-                let accesses = generic_accesses(inner).expect("it was read");
-                let axes = generic_axes(inner).expect("it was read");
-                let kinds: Vec<_> = axes.iter().map(|axis| axis.kind).collect();
-                let [from, to] = &accesses[..] else { unreachable!("a copy has two operands") };
-                let input = (map.get(from.tensor), from.index.clone());
-                let output = (map.get(to.tensor), to.index.clone());
-                b.generic(&kinds, &[input], &[output], |_, args| vec![args[0]])[0]
-            }
-            "graph.yield" => return map.get(inner.operand(0)),
-            name => {
-                let operands: Vec<_> =
-                    inner.operands().into_iter().map(|value| map.get(value)).collect();
-                let types = [retyped(inner.result(0))];
-                b.builder().op_with(name, &operands, &types, &inner.attrs(), 0).result(0)
-            }
-        };
-        map.set(inner.result(0), new);
-    }
-    unreachable!("a payload ends with its results")
 }

@@ -22,7 +22,8 @@ pub(super) struct Factor<'c> {
 
 impl<'c> Factor<'c> {
     pub fn of(value: Val<'c>) -> Option<Self> {
-        let op = value.def()?;
+        // What is used once more belongs to another factor, too.
+        let op = value.def().filter(|_| value.uses().len() == 1)?;
         if op.is("arith.subi") {
             let factor = Self::of(op.operand(0))?;
             return factor.less.is_none().then(|| Self { less: Some(op.operand(1)), ..factor });

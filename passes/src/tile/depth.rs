@@ -28,8 +28,8 @@ pub struct Depth {
 }
 
 impl Depth {
-    /// `None` for an instruction of another form: one axis in lanes of registers, one that is added up, and
-    /// operands of both in this order or of one of them.
+    /// Of an instruction with one axis along the lanes of registers and one that is added up, whose operands
+    /// have both, in this order, or one of them; `None` for others.
     pub fn of(instruction: &Instruction<'_>) -> Option<Self> {
         let signature = Signature::of(instruction)?;
         let at = |kind: Axis| signature.axes.iter().position(|axis| axis.1 == kind);

@@ -11,7 +11,7 @@ use weft_dialects::tile::Compute;
 use super::depth::Depth;
 use super::isa::{self, Binding, COMMUTE, Refusal, has_axes};
 use crate::math;
-use crate::nest::{Nest, index_axis};
+use crate::nest::{Access, Border, Nest, index_axis};
 
 /// The instruction that computes a nest's body.
 #[derive(Clone)]
@@ -161,9 +161,15 @@ pub fn binding<'c>(
 pub(super) fn lies_deep(nest: &Nest<'_>, lanes_axis: usize, depth: usize) -> bool {
     let axes = nest.axes.len();
     let points = nest.axes[depth].extent as i64;
+    // Windows over lanes are read one element after the other, and borders laid out for that.
+    let plain = |access: &Access<'_>| {
+        let mut index = access.index.iter();
+        Border::of(access).is_none()
+            && index.all(|index| index.as_axis().is_some() || index.is_constant())
+    };
     let mut deep =
         nest.inputs.iter().filter(|access| access.uses(depth) && access.uses(lanes_axis));
-    deep.all(|access| access.stride(axes, lanes_axis) == points)
+    deep.all(|access| plain(access) && access.stride(axes, lanes_axis) == points)
 }
 
 /// Every way to bind the nest's operands to the instruction's without putting anything in, or those

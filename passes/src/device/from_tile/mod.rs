@@ -191,12 +191,6 @@ struct Plan<'c> {
 }
 
 impl<'c> Plan<'c> {
-    /// Elements of an access in each lane.
-    fn points_in_lane(&self, access: &Access<'c>) -> u64 {
-        let deep = self.depth.filter(|&axis| access.uses(axis));
-        deep.map_or(1, |axis| self.nest.axes[axis].extent)
-    }
-
     /// How tiles grow where others end.
     fn grow(&self) -> Option<Grow> {
         self.schedule.grow.map(|axis| Grow { axis, lanes: self.lanes_axis })

@@ -63,6 +63,14 @@ impl<'c> Vector<'c> {
     }
 }
 
+impl<'c> Plan<'c> {
+    /// Elements of an access in each lane.
+    pub(super) fn points_in_lane(&self, access: &Access<'c>) -> u64 {
+        let deep = self.depth.filter(|&axis| access.uses(axis));
+        deep.map_or(1, |axis| self.nest.axes[axis].extent)
+    }
+}
+
 impl<'p, 'c> RegisterTile<'p, 'c> {
     pub fn new(plan: &'p Plan<'c>, Points { at, sizes }: Points<'_, 'c>) -> Self {
         let lanes_axis = plan.lanes_axis;

@@ -186,7 +186,7 @@ impl<'c> Fuse<'c> {
             let saved = bytes(&nest.outputs[0]);
             let shared = |input: &Access<'c>| {
                 let tensor = root(maker.operand(input.argument().index()));
-                // What makes a constant of it holds it no longer.
+                // A kernel that is run when compiling does not keep the weight.
                 let runs = |op: Op<'c>| {
                     op.results().is_empty()
                         || op.results().iter().any(|result| !constant.contains(result))

@@ -20,7 +20,7 @@ pub(super) fn wanted(
     machine: Machine<'_>,
     width: Width,
 ) -> Vec<Option<Panels>> {
-    // As many as there are sums in a register, whatever is added up.
+    // As many as a register holds of the nest's widest type, which sums of narrow numbers have.
     let lanes = |nest: &Nest<'_>| {
         let units = machine.lanes_units();
         let widest = lanes_type(nest)?;

@@ -64,11 +64,12 @@ impl<'c> Loaded<'c> {
         Machine::of(module_op(&self.module)).expect("a machine was loaded")
     }
 
-    /// Returns what more features would give; nothing where the machine has all of the file.
+    /// Returns the instructions that the machine is without; nothing where it has all of the file.
     pub fn further(&self) -> Option<String> {
-        let one = |(name, features): &(String, String)| format!("@{name} with {features}");
+        let one =
+            |(name, features): &(String, String)| format!("@{name}, which requires {features}");
         let all: Vec<_> = self.without.iter().map(one).collect();
-        (!all.is_empty()).then(|| all.join(", "))
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// Returns the text behind a number that the file marks `host`.

@@ -88,7 +88,7 @@ fn describe(context: &Context, device: &Device) -> Result<String, Failure> {
         title += &format!("\nneeds {}", machine.features().join(", "));
     }
     if let Some(further) = loaded.further() {
-        title += &format!("\nhas also {further}");
+        title += &format!("\nleaves out {further}");
     }
     let mut sections = facts::sections(&loaded);
     sections.push(roofline::section(machine));
@@ -106,7 +106,7 @@ fn page(context: &Context, device: &Device) -> Result<String, Failure> {
         intro += &format!("\n\nNeeds {}.", machine.features().join(", "));
     }
     if let Some(further) = loaded.further() {
-        intro += &format!(" Has also {further} (`--device NAME+feature`).");
+        intro += &format!(" Leaves out {further} (`--device NAME+feature`).");
     }
     intro += "\n\nWritten by `weft devices --page`; `cargo xtask bless` writes it anew.";
     let mut sections = facts::sections(&loaded);
