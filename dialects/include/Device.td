@@ -641,8 +641,8 @@ def Device_CopyOp : Device_Op<"copy", [AttrSizedOperandSegments]> {
 
     Element `t` goes from `x[i, j + t]` to `r[t]`; `from_dim` and `to_dim` name
     the dimension that `t` runs along, where it is not the last, the steps how
-    far apart its elements are. Behind the end of a dimension comes the next row. A register that is not filled keeps zeros in its
-    other lanes.
+    far apart its elements are. Behind the end of a dimension comes the next row. A
+    register that is not filled keeps zeros in its other lanes.
 
     - C1: the machine has the move, between the memories of the two types. A cache
       counts as what it caches.
@@ -768,8 +768,9 @@ def Device_InvokeOp : Device_Op<"invoke", [AttrSizedOperandSegments]> {
 
     - C1: the machine has the instruction.
     - C2: one view per operand, in the operand's memory, of its element type, at
-      least as large as its shape, or of registers as long as it has elements. One element, where the lowering takes a number, may be in any
-      memory with a move to the registers of the result.
+      least as large as its shape, or of registers as long as it has elements. One element,
+      where the lowering takes a number, may be in any memory with a move to the registers of
+      the result.
     - C3: one index per dimension.
     - C4: it gives a token if, and only if, an engine does the instruction.
     - C5: an operand with a layout is in a buffer that lies so: its last dimensions and its

@@ -174,14 +174,15 @@ func.func @wraps() -> tensor<1x1xi32> attributes {check.expect = [dense<-2147451
   return %o : tensor<1x1xi32>
 }
 
-// What the instruction means already stays, and so do: a zero point that moves along the reduction, a square, sums of other types.
+// What the instruction means already stays, and so do: a zero point that moves along the reduction, a square, a factor
+// that is subtracted from the other, too, sums of other types.
 //     CHECK-LABEL: @others
 //       CHECK-NOT:   arith.xori
-//           CHECK:   arith.subi
+//   CHECK-COUNT-2:   arith.subi
 //       CHECK-NOT:   arith.xori
 //           CHECK:   return
 func.func @others(%x: tensor<1x4xi8>, %y: tensor<4x1xi8>, %p: tensor<4xi8>, %s: tensor<1x1xi32>, %t: tensor<1x1xi16>)
-    -> (tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi16>) {
+    -> (tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi16>) {
   %same = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %y : tensor<1x4xi8>, tensor<4x1xi8>) outs(%s : tensor<1x1xi32>) {
   ^bb0(%l: i8, %m: i8, %n: i32):
@@ -210,6 +211,16 @@ func.func @others(%x: tensor<1x4xi8>, %y: tensor<4x1xi8>, %p: tensor<4xi8>, %s: 
     %2 = arith.addi %n, %1 : i32
     linalg.yield %2 : i32
   } -> tensor<1x1xi32>
+  %both = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<1x4xi8>, tensor<4x1xi8>) outs(%s : tensor<1x1xi32>) {
+  ^bb0(%l: i8, %m: i8, %n: i32):
+    %0 = arith.extsi %l : i8 to i32
+    %1 = arith.extsi %m : i8 to i32
+    %2 = arith.subi %1, %0 : i32
+    %3 = arith.muli %0, %2 : i32
+    %4 = arith.addi %n, %3 : i32
+    linalg.yield %4 : i32
+  } -> tensor<1x1xi32>
   %half = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%x, %y : tensor<1x4xi8>, tensor<4x1xi8>) outs(%t : tensor<1x1xi16>) {
   ^bb0(%l: i8, %m: i8, %n: i16):
@@ -219,5 +230,5 @@ func.func @others(%x: tensor<1x4xi8>, %y: tensor<4x1xi8>, %p: tensor<4xi8>, %s: 
     %3 = arith.addi %n, %2 : i16
     linalg.yield %3 : i16
   } -> tensor<1x1xi16>
-  return %same, %moves, %square, %half : tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi16>
+  return %same, %moves, %square, %both, %half : tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi32>, tensor<1x1xi16>
 }

@@ -106,3 +106,22 @@ tile.kernel @rows {
   } -> tensor<8x8xi32>
   tile.yield %r : tensor<8x8xi32>
 }
+
+// -----
+
+// Windows whose taps are four neighbours of what the lanes read are no depth, though each lane's lie behind the last one's.
+// TILES-LABEL: tile.kernel @windows {
+//   TILES-NOT:   on @dot
+//       TILES:   tile.compute {{.*}} on @valu
+tile.kernel @windows {
+^bb0(%w: tensor<4xi8>, %x: tensor<32xi8>, %o: tensor<8xi32>):
+  %r = linalg.generic {indexing_maps = [affine_map<(j, k) -> (k)>, affine_map<(j, k) -> (j * 4 + k)>, affine_map<(j, k) -> (j)>], iterator_types = ["parallel", "reduction"]} ins(%w, %x : tensor<4xi8>, tensor<32xi8>) outs(%o : tensor<8xi32>) {
+  ^bb0(%p: i8, %q: i8, %v: i32):
+    %s = arith.extui %p : i8 to i32
+    %t = arith.extsi %q : i8 to i32
+    %u = arith.muli %s, %t : i32
+    %z = arith.addi %v, %u : i32
+    linalg.yield %z : i32
+  } -> tensor<8xi32>
+  tile.yield %r : tensor<8xi32>
+}

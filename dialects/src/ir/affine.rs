@@ -55,6 +55,13 @@ impl Linear {
         self
     }
 
+    /// The expression in terms of what each of its axes is now, over `axes` others.
+    pub fn in_terms_of(&self, axes: usize, now: &[Self]) -> Self {
+        let start = Self::constant(axes, self.constant);
+        let terms = self.coefficients.iter().zip(now);
+        terms.fold(start, |sum, (&factor, axis)| sum.add(&axis.clone().scale(factor)))
+    }
+
     /// The axis, where the expression is that axis and nothing else.
     pub fn as_axis(&self) -> Option<usize> {
         let mut found = None;

@@ -173,8 +173,8 @@ fn plan<'c>(product: &Product<'c>, wanted: &[Wanted<'c>]) -> Option<Plan<'c>> {
 
 /// Writes what stands for a product, in front of it.
 struct Written<'p, 'c> {
+    context: &'c Context,
     product: &'p Product<'c>,
-    payload: Payload<'c>,
     /// The parallel axes of the product.
     parallel: Vec<usize>,
 }
@@ -184,10 +184,10 @@ impl<'p, 'c> Written<'p, 'c> {
         let parallel =
             (0..product.axes.len()).filter(|&axis| product.axes[axis].kind == Axis::Parallel);
         let parallel = parallel.collect();
-        Self { product, payload: Payload::before(context, product.op), parallel }
+        Self { context, product, parallel }
     }
 
-    fn replace(mut self, flips: [bool; 2]) {
+    fn replace(self, flips: [bool; 2]) {
         let product = self.product;
         let tensors = [0, 1].map(|side| self.factor(side, flips[side]));
         let mut result = self.products(tensors, flips);
@@ -203,7 +203,7 @@ impl<'p, 'c> Written<'p, 'c> {
     }
 
     /// The tensor of a factor, with the other sign where it flips.
-    fn factor(&mut self, side: usize, flips: bool) -> Val<'c> {
+    fn factor(&self, side: usize, flips: bool) -> Val<'c> {
         let Factor { arg, elem, .. } = self.product.factors[side];
         let Access { tensor, shape, .. } = &self.product.accesses[arg];
         if !flips {
@@ -211,9 +211,10 @@ impl<'p, 'c> Written<'p, 'c> {
         }
         let axes = shape.len();
         let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
-        let target = self.payload.empty(shape, elem);
+        let mut payload = Payload::before(self.context, self.product.op);
+        let target = payload.empty(shape, elem);
         let (from, to) = ((*tensor, identity.clone()), (target, identity));
-        self.payload.generic(&vec![Axis::Parallel; axes], &[from], &[to], |scalar, args| {
+        payload.generic(&vec![Axis::Parallel; axes], &[from], &[to], |scalar, args| {
             let sign = scalar.integer(elem, -half(elem));
             vec![scalar.same("arith.xori", &[args[0], sign])]
         })[0]
@@ -227,14 +228,14 @@ impl<'p, 'c> Written<'p, 'c> {
     }
 
     /// The sums of products, without zero points.
-    fn products(&mut self, tensors: [Val<'c>; 2], flips: [bool; 2]) -> Val<'c> {
+    fn products(&self, tensors: [Val<'c>; 2], flips: [bool; 2]) -> Val<'c> {
         let Product { op, axes, accesses, factors, .. } = self.product;
         let kinds: Vec<_> = axes.iter().map(|axis| axis.kind).collect();
         let input = |side: usize| (tensors[side], accesses[factors[side].arg].index.clone());
         let last = accesses.last().expect("a nest has an output");
         let inputs = [input(0), input(1)];
         let output = (op.operand(accesses.len() - 1), last.index.clone());
-        let mut payload = Payload::before(self.payload.context(), *op);
+        let mut payload = Payload::before(self.context, *op);
         payload.generic(&kinds, &inputs, &[output], |scalar, args| {
             let wide = [0, 1].map(|side| self.wide(scalar, args[side], side, flips[side]));
             let product = scalar.mul(wide[0], wide[1]);
@@ -243,7 +244,7 @@ impl<'p, 'c> Written<'p, 'c> {
     }
 
     /// The sums of one factor alone, with the parallel axes that it has as dimensions, in their order.
-    fn sum(&mut self, side: usize, tensor: Val<'c>, flips: bool) -> (Val<'c>, Vec<usize>) {
+    fn sum(&self, side: usize, tensor: Val<'c>, flips: bool) -> (Val<'c>, Vec<usize>) {
         let Product { op, axes, accesses, factors, sums } = self.product;
         let access = &accesses[factors[side].arg];
         let own: Vec<_> = (0..axes.len()).filter(|&axis| access.uses(axis)).collect();
@@ -257,7 +258,7 @@ impl<'p, 'c> Written<'p, 'c> {
         };
         let at = |axis: &usize| own.iter().position(|known| known == axis).expect("one of them");
         let target = kept.iter().map(|axis| Linear::axis(own.len(), at(axis))).collect();
-        let mut payload = Payload::before(self.payload.context(), *op);
+        let mut payload = Payload::before(self.context, *op);
         let start = payload.fill_int(0, &shape, *sums);
         let input = (tensor, access.index.iter().map(only).collect());
         let sum = payload.generic(&kinds, &[input], &[(start, target)], |scalar, args| {
@@ -269,7 +270,7 @@ impl<'p, 'c> Written<'p, 'c> {
 
     /// The sums of products with what the zero points make of them.
     fn corrected(
-        &mut self,
+        &self,
         products: Val<'c>,
         sums: [Option<(Val<'c>, Vec<usize>)>; 2],
         flips: [bool; 2],
@@ -301,7 +302,7 @@ impl<'p, 'c> Written<'p, 'c> {
         }
         let steps = axes.iter().filter(|axis| axis.kind == Axis::Reduction);
         let steps: u64 = steps.map(|axis| axis.extent).product();
-        let mut payload = Payload::before(self.payload.context(), *op);
+        let mut payload = Payload::before(self.context, *op);
         let target = payload.empty(&output.shape, *wide);
         let body = op.body(0).expect("it was read");
         payload.generic(&vec![Axis::Parallel; rank], &inputs, &[(target, place)], |scalar, args| {
@@ -355,7 +356,7 @@ impl<'p, 'c> Written<'p, 'c> {
         match (own, moved) {
             (Some(own), Some(moved)) => scalar.add(own, moved),
             (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => scalar.integer(*sums, 0),
+            (None, None) => unreachable!("it is asked for where something is subtracted"),
         }
     }
 }

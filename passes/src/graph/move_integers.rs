@@ -4,9 +4,10 @@
 //! transpose (s * (x - p))  ->  s * (transpose x - p)      one scale and zero point for all of the tensor
 //! ```
 
+use weft_dialects::graph::Operator;
 use weft_dialects::graph::build::operator;
 use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, ty};
 
 use super::dequantised::Dequantised;
 use crate::nest::{generic_accesses, generic_axes};
@@ -23,22 +24,18 @@ pub(super) fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
     let elem = ty::elem(source.numbers.ty())?;
     let shape = ty::shape(op.result(0).ty())?;
     let mut b = Builder::before(context, op).with_location(op.location());
-    let text = |op: Op<'c>, name: &str| {
-        op.attr(name).and_then(attr::string).unwrap_or_default().to_owned()
-    };
-    let names = [&*text(op, "kind"), &*text(op, "name")];
+    let names = |op: Op<'c>| Operator::of(op).map(|own| [own.kind, own.name]);
     let moved = ty::tensor(&shape, elem);
     let payload = op.body(0)?;
-    let moved = operator(&mut b, names, &[source.numbers], &[moved], |new, args| {
+    let moved = operator(&mut b, names(op)?, &[source.numbers], &[moved], |new, args| {
         vec![moved_payload(new, payload, args[0], source.elem)]
     })[0];
-    let names = [&*text(made, "kind"), &*text(made, "name")];
     let operands: Vec<_> = [moved]
         .into_iter()
         .chain(source.zero.iter().map(|zero| zero.0))
         .chain([source.scale.0])
         .collect();
-    let scaled = operator(&mut b, names, &operands, &[op.result(0).ty()], |new, args| {
+    let scaled = operator(&mut b, names(made)?, &operands, &[op.result(0).ty()], |new, args| {
         vec![dequantise(new, &source, args, &shape)]
     })[0];
     op.result(0).replace_with(scaled);

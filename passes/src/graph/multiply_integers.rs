@@ -6,13 +6,14 @@
 //! ```
 //!
 //! The sum on the right is exact: a product that may leave 32 bits stays as it is. So the result is
-//! rounded three times, and once more where something is added, while the sum on the left is rounded with every product and with every
-//! addition. It is done where an instruction of the machine multiplies such integers faster than
+//! rounded three times, and once more where something is added, while the sum on the left is rounded
+//! with every product and with every addition. It is done where an instruction of the machine multiplies such integers faster than
 //! any multiplies floats.
 //!
 //! What only moves elements goes in front of the scale (`move_integers.rs`).
 
 use weft_dialects::device::Machine;
+use weft_dialects::graph::Operator;
 use weft_dialects::graph::build::operator;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
@@ -103,13 +104,7 @@ impl<'c> Side<'c> {
             return None;
         }
         let at = |(value, index): &Read<'c>| -> Read<'c> {
-            let through = |index: &Linear| {
-                let mut sum = Linear::constant(axes.len(), index.constant);
-                for (dim, &step) in index.coefficients.iter().enumerate() {
-                    sum = sum.add(&access.index[dim].clone().scale(step));
-                }
-                sum
-            };
+            let through = |index: &Linear| index.in_terms_of(axes.len(), &access.index);
             (*value, index.iter().map(through).collect())
         };
         let (zero, scale) = (numbers.zero.as_ref().map(at), at(&numbers.scale));
@@ -178,44 +173,16 @@ impl<'c> Product<'c> {
 
     /// Puts the operator on integers in its place.
     fn replace(&self, context: &'c Context) {
-        let Self { op, main, .. } = *self;
-        let payload = op.body(0).expect("it was read");
-        let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or_default().to_owned();
-        let (kind, name) = (text("kind"), text("name"));
-        let mut operands = op.operands();
-        let old = operands.len();
-        for side in &self.sides {
-            operands.push(side.numbers.numbers);
-            operands.extend(side.zero.iter().map(|zero| zero.0));
-            operands.push(side.scale.0);
-        }
-        let types: Vec<_> = op.results().iter().map(|result| result.ty()).collect();
-        let mut b = Builder::before(context, op).with_location(op.location());
-        let results = operator(&mut b, [&kind, &name], &operands, &types, |new, args| {
-            let mut map = Mapping::default();
-            for (own, arg) in payload.args().into_iter().zip(args) {
-                map.set(own, *arg);
-            }
-            let mut given = args[old..].iter().copied();
-            let mut results = Vec::new();
-            for inner in payload.ops() {
-                if inner == main {
-                    let start = map.get(inner.operand(2));
-                    let result = self.write(new, &mut given, start);
-                    map.set(inner.result(0), result);
-                } else if inner.is("graph.yield") {
-                    results = inner.operands().into_iter().map(|value| map.get(value)).collect();
-                } else {
-                    new.builder().clone_op(inner, &mut map);
-                }
-            }
-            results
+        let all: Vec<usize> = (0..self.op.operands().len()).collect();
+        let more = self.sides.iter().flat_map(|side| {
+            let zero = side.zero.as_ref().map(|zero| zero.0);
+            [side.numbers.numbers].into_iter().chain(zero).chain([side.scale.0])
         });
-        for (old, new) in op.results().into_iter().zip(&results) {
-            old.replace_with(*new);
-        }
-        let new = results[0].def().expect("an operator");
-        op.erase();
+        let more: Vec<_> = more.collect();
+        let new = rewritten(context, self.op, (&all, &more), &|new, inner, map, more| {
+            let start = (inner == self.main).then(|| map.get(inner.operand(2)));
+            start.map(|start| self.write(new, &mut more.iter().copied(), start))
+        });
         drop_unread(context, new);
     }
 
@@ -330,13 +297,7 @@ impl<'c> Start<'c> {
     /// What it reads for an element at this place.
     fn inputs(&self, place: &[Linear]) -> Vec<Read<'c>> {
         let axes = place.first().map_or(0, |index| index.coefficients.len());
-        let through = |index: &Linear| {
-            let mut sum = Linear::constant(axes, index.constant);
-            for (dim, &step) in index.coefficients.iter().enumerate() {
-                sum = sum.add(&place[dim].clone().scale(step));
-            }
-            sum
-        };
+        let through = |index: &Linear| index.in_terms_of(axes, place);
         let read =
             |access: &Access<'c>| (access.tensor, access.index.iter().map(through).collect());
         self.reads.iter().map(read).collect()
@@ -386,29 +347,49 @@ fn drop_unread<'c>(context: &'c Context, op: Op<'c>) {
     }
     let kept: Vec<usize> =
         (0..op.operands().len()).filter(|&n| !payload.arg(n).uses().is_empty()).collect();
-    let operands: Vec<_> = kept.iter().map(|&n| op.operand(n)).collect();
-    let text = |name: &str| op.attr(name).and_then(attr::string).unwrap_or_default().to_owned();
+    rewritten(context, op, (&kept, &[]), &|_, _, _, _| None);
+}
+
+/// Writes what stands for an operation of a payload, from what the others became and from the arguments
+/// that are new; `None` where it stays.
+type Instead<'f, 'c> =
+    dyn Fn(&mut Payload<'c>, Op<'c>, &Mapping<'c>, &[Val<'c>]) -> Option<Val<'c>> + 'f;
+
+/// Puts an operator of the same name in the place of one, with those of its operands that are `kept`, by
+/// their numbers, and `more` behind them.
+fn rewritten<'c>(
+    context: &'c Context,
+    op: Op<'c>,
+    (kept, more): (&[usize], &[Val<'c>]),
+    instead: &Instead<'_, 'c>,
+) -> Op<'c> {
+    let Operator { kind, name, parameters, payload, .. } =
+        Operator::of(op).expect("it is an operator");
+    let own = kept.iter().map(|&n| op.operand(n));
+    let operands: Vec<_> = own.chain(more.iter().copied()).collect();
     let types: Vec<_> = op.results().iter().map(|result| result.ty()).collect();
     let mut b = Builder::before(context, op).with_location(op.location());
-    let names = [&*text("kind"), &*text("name")];
-    let results = operator(&mut b, names, &operands, &types, |new, args| {
+    let results = operator(&mut b, [kind, name], &operands, &types, |new, args| {
         let mut map = Mapping::default();
         for (&own, arg) in kept.iter().zip(args) {
             map.set(payload.arg(own), *arg);
         }
-        let mut results = Vec::new();
-        for inner in payload.ops() {
-            match inner.is("graph.yield") {
-                true => {
-                    results = inner.operands().into_iter().map(|value| map.get(value)).collect()
-                }
-                false => drop(new.builder().clone_op(inner, &mut map)),
+        for inner in payload.ops().into_iter().filter(|inner| !inner.is("graph.yield")) {
+            match instead(new, inner, &map, &args[kept.len()..]) {
+                Some(value) => map.set(inner.result(0), value),
+                None => drop(new.builder().clone_op(inner, &mut map)),
             }
         }
-        results
+        let end = payload.terminator().expect("a payload ends");
+        end.operands().into_iter().map(|value| map.get(value)).collect()
     });
-    for (old, new) in op.results().into_iter().zip(results) {
-        old.replace_with(new);
+    for (old, new) in op.results().into_iter().zip(&results) {
+        old.replace_with(*new);
     }
     op.erase();
+    let new = results[0].def().expect("an operator makes its results");
+    if let Some(parameters) = parameters {
+        new.set_attr("parameters", parameters);
+    }
+    new
 }

@@ -427,10 +427,5 @@ impl<'a, 'c> Emit<'a, 'c> {
 /// Expressions of axes, in terms of what those axes are now.
 fn compose(outer: &[Linear], inner: &[Linear]) -> Vec<Linear> {
     let axes = inner.first().map_or(0, |index| index.coefficients.len());
-    let of = |index: &Linear| {
-        let start = Linear::constant(axes, index.constant);
-        let terms = index.coefficients.iter().zip(inner);
-        terms.fold(start, |sum, (&factor, axis)| sum.add(&axis.clone().scale(factor)))
-    };
-    outer.iter().map(of).collect()
+    outer.iter().map(|index| index.in_terms_of(axes, inner)).collect()
 }
