@@ -63,7 +63,20 @@ typedef enum weft_dtype {
     WEFT_F16 = 9,
     WEFT_BF16 = 10,
     WEFT_F32 = 11,
-    WEFT_F64 = 12
+    WEFT_F64 = 12,
+    /* What follows takes one byte each: an integer its value, a float its bits. */
+    WEFT_I4 = 13,
+    WEFT_U4 = 14,
+    WEFT_I2 = 15,
+    WEFT_U2 = 16,
+    WEFT_F8E4M3FN = 17,
+    WEFT_F8E4M3FNUZ = 18,
+    WEFT_F8E5M2 = 19,
+    WEFT_F8E5M2FNUZ = 20,
+    WEFT_F8E8M0FNU = 21,
+    WEFT_F4E2M1FN = 22,
+    WEFT_F6E2M3FN = 23,
+    WEFT_F6E3M2FN = 24
 } weft_dtype;
 
 /* A loaded model. */

@@ -18,6 +18,7 @@ pub mod dtype;
 pub mod gpu;
 pub mod measure;
 pub mod model;
+pub mod narrow;
 pub mod npz;
 pub mod plan;
 pub mod random;

@@ -2,7 +2,9 @@
 //!
 //! A tensor is read with any element type of [`DType`], either byte order and either axis
 //! order. numpy has no bfloat16: it is written as `uint16`, and read from the two-byte void
-//! that `ml_dtypes` writes; [`Npz::take`] also accepts `uint16` where bfloat16 is meant.
+//! that `ml_dtypes` writes; [`Npz::take`] also accepts `uint16` where bfloat16 is meant. It has
+//! no types of at most a byte but `int8` and `uint8` either: they are written as these, and
+//! [`Npz::take`] reads them from these and from `ml_dtypes`' one-byte void.
 
 mod header;
 
@@ -127,8 +129,35 @@ impl Npz {
         if port.dtype == DType::BF16 && tensor.dtype == DType::U16 {
             tensor.dtype = DType::BF16;
         }
+        narrowed(&mut tensor, port.dtype);
         Ok(tensor)
     }
+}
+
+/// Makes bytes elements of a type of at most a byte, if that is what they can be: codes of as many
+/// bits as the type has, or signed integers in its range.
+fn narrowed(tensor: &mut Tensor, to: DType) {
+    let (bits, signed) = (to.bits(), matches!(to, DType::I4 | DType::I2));
+    if to == DType::Bool || (bits == 8 && to.format().is_none()) {
+        return;
+    }
+    let fits = match tensor.dtype {
+        DType::U8 => tensor.bytes.iter().all(|byte| byte.checked_shr(bits).unwrap_or(0) == 0),
+        DType::I8 if signed => {
+            let beyond = |byte: &u8| *byte as i8 != (*byte << (8 - bits)) as i8 >> (8 - bits);
+            !tensor.bytes.iter().any(beyond)
+        }
+        _ => false,
+    };
+    if !fits || to.bytes() != 1 {
+        return;
+    }
+    if signed {
+        for byte in &mut tensor.bytes {
+            *byte = ((*byte << (8 - bits)) as i8 >> (8 - bits)) as u8;
+        }
+    }
+    tensor.dtype = to;
 }
 
 /// Writes tensors to a file, in order and without compression, as `numpy.savez` does. The same
@@ -204,7 +233,7 @@ mod tests {
             .into_iter()
             .map(|dtype| {
                 let bytes = (0..6 * dtype.bytes() as u8)
-                    .map(|i| if dtype == DType::Bool { i % 2 } else { i })
+                    .map(|i| if dtype.bits() < 8 { i & ((1 << (dtype.bits() - 1)) - 1) } else { i })
                     .collect();
                 (dtype.name().to_owned(), Tensor { dtype, shape: vec![2, 3], bytes })
             })
@@ -221,6 +250,19 @@ mod tests {
             let port = Port { name: name.clone(), dtype: tensor.dtype, shape: vec![2, 3] };
             assert_eq!(back.take(&port, 0).expect("fits"), *tensor);
         }
+    }
+
+    #[test]
+    fn bytes_are_narrow_elements_if_they_fit() {
+        let of = |dtype, bytes: &[u8]| {
+            let mut tensor = Tensor { dtype, shape: vec![2], bytes: bytes.to_vec() };
+            narrowed(&mut tensor, DType::I4);
+            (tensor.dtype, tensor.bytes)
+        };
+        assert_eq!(of(DType::U8, &[15, 7]), (DType::I4, vec![255, 7]));
+        assert_eq!(of(DType::I8, &[248, 7]), (DType::I4, vec![248, 7]));
+        assert_eq!(of(DType::U8, &[16, 7]).0, DType::U8);
+        assert_eq!(of(DType::I8, &[8, 7]).0, DType::I8);
     }
 
     #[test]

@@ -7,16 +7,23 @@ use crate::plan::Port;
 use crate::tensor::Tensor;
 
 /// A tensor for a port. Floats are normally distributed, integers 0 to 7 (valid indices in most
-/// models), 8-bit signed ones -8 to 7. The port's name takes part in the seed, so that two
+/// models) or 0 to 3, signed ones of at most 8 bits -8 to 7 or -2 to 1. The port's name takes part in the seed, so that two
 /// ports of one shape differ.
 pub fn tensor(port: &Port, seed: u64) -> Tensor {
     let mut random = Random(port.name.bytes().fold(seed, |s, b| Random(s ^ b as u64).next()));
     let count = port.elements().unwrap_or(0) as usize;
     let mut bytes = Vec::with_capacity(count * port.dtype.bytes());
     for _ in 0..count {
+        if let Some(format) = port.dtype.format() {
+            bytes.push(format.encode(random.normal(), true));
+            continue;
+        }
         match port.dtype {
             DType::Bool => bytes.push((random.next() & 1) as u8),
             DType::I8 => bytes.push(((random.next() & 15) as i8 - 8) as u8),
+            DType::I4 => bytes.push(((random.next() & 15) as i8 - 8) as u8),
+            DType::I2 => bytes.push(((random.next() & 3) as i8 - 2) as u8),
+            DType::U2 => bytes.push((random.next() & 3) as u8),
             DType::F16 => bytes.extend(f16::from_f64(random.normal()).to_le_bytes()),
             DType::BF16 => bytes.extend(bf16::from_f64(random.normal()).to_le_bytes()),
             DType::F32 => bytes.extend((random.normal() as f32).to_le_bytes()),

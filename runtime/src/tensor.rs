@@ -66,10 +66,12 @@ impl Tensor {
         let mut low = [0; 8];
         low[..width].copy_from_slice(element);
         let bits = u64::from_le_bytes(low);
+        if let Some(format) = self.dtype.format() {
+            return Number::Float(format.decode(bits as u8));
+        }
         match self.dtype {
             DType::Bool => Number::Int((bits != 0) as i128),
-            DType::U8 | DType::U16 | DType::U32 | DType::U64 => Number::Int(bits as i128),
-            DType::I8 => Number::Int(bits as i8 as i128),
+            DType::I8 | DType::I4 | DType::I2 => Number::Int(bits as i8 as i128),
             DType::I16 => Number::Int(bits as i16 as i128),
             DType::I32 => Number::Int(bits as i32 as i128),
             DType::I64 => Number::Int(bits as i64 as i128),
@@ -77,6 +79,7 @@ impl Tensor {
             DType::BF16 => Number::Float(bf16::from_bits(bits as u16).to_f64()),
             DType::F32 => Number::Float(f32::from_bits(bits as u32) as f64),
             DType::F64 => Number::Float(f64::from_bits(bits)),
+            _ => Number::Int(bits as i128),
         }
     }
 

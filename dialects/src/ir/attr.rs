@@ -115,8 +115,23 @@ pub fn type_of<'c>(attribute: Attribute<'c>) -> Option<Type<'c>> {
 
 /// The bytes of a dense literal, little-endian, one copy per element also for splats.
 ///
-/// Booleans come as one byte each.
+/// Booleans and narrower integers come as one byte each, sign extended unless unsigned.
 pub fn dense_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
+    let mut bytes = raw_bytes(attribute)?;
+    let element = ty::elem(ty::of_attr(attribute)?)?;
+    let bits = ty::bits(element)?;
+    if ty::is_integer(element) && (2..8).contains(&bits) {
+        let unused = 8 - bits;
+        let unsigned = ty::is_unsigned(element);
+        for byte in &mut bytes {
+            let top = *byte << unused;
+            *byte = if unsigned { top >> unused } else { (top as i8 >> unused) as u8 };
+        }
+    }
+    Some(bytes)
+}
+
+fn raw_bytes(attribute: Attribute<'_>) -> Option<Vec<u8>> {
     // SAFETY: checked to be dense elements; reads stay inside the raw data, whose
     // length is that of all elements, or of one for a splat.
     unsafe {

@@ -149,15 +149,17 @@ pub fn int(context: &Context, bits: u32) -> Type<'_> {
     IntegerType::new(context, bits).into()
 }
 
-/// The payload type of a graph type: signless, `i8` for booleans.
+/// The payload type of a graph type: signless, `i8` for booleans and narrower integers, and for
+/// the bits of floats of at most a byte.
 ///
-/// Works on element types and on tensors; floats stay what they are.
+/// Works on element types and on tensors; other floats stay what they are.
 pub fn payload<'c>(context: &'c Context, ty: Type<'c>) -> Type<'c> {
     if let (Some(shape), Some(elem)) = (shape(ty), elem(ty)) {
         return tensor(&shape, payload(context, elem));
     }
     match bits(ty) {
         Some(bits) if is_integer(ty) => int(context, (bits as u32).max(8)),
+        Some(bits) if bits <= 8 => int(context, 8),
         _ => ty,
     }
 }

@@ -44,7 +44,8 @@ impl PartialOrd for Scalar {
     }
 }
 
-/// The elements of a tensor, little-endian and row-major, as in a file.
+/// The elements of a tensor, little-endian and row-major, as in a file; but elements of less than
+/// a byte take one each.
 ///
 /// Cloning is cheap: the bytes are shared, and often a slice of the mapped model.
 #[derive(Clone, PartialEq)]
@@ -71,7 +72,8 @@ impl Elements {
         Ok(Self { ty, bytes })
     }
 
-    /// One element for every index of `ty`, in row-major order; integers wrap, floats round.
+    /// One element for every index of `ty`, in row-major order; integers wrap, floats round, and
+    /// become infinity, or NaN where there is none, when they are too large.
     ///
     /// Panics when there are not as many scalars as `ty` has elements.
     pub fn from_scalars(ty: TensorType, scalars: impl IntoIterator<Item = Scalar>) -> Self {
@@ -188,10 +190,21 @@ fn push(bytes: &mut Vec<u8>, element: ElementType, scalar: Scalar) {
         I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 => {
             bytes.extend_from_slice(&int.to_le_bytes()[..element.bytes()]);
         }
+        I4 | U4 | I2 | U2 => {
+            let unused = 8 - element.bits();
+            let top = int.to_le_bytes()[0] << unused;
+            let signed = (top as i8 >> unused) as u8;
+            bytes.push(if element.is_unsigned() { top >> unused } else { signed });
+        }
         F16 => bytes.extend_from_slice(&f16::from_f64(scalar.as_f64()).to_le_bytes()),
         BF16 => bytes.extend_from_slice(&bf16::from_f64(scalar.as_f64()).to_le_bytes()),
         F32 => bytes.extend_from_slice(&(scalar.as_f64() as f32).to_le_bytes()),
         F64 => bytes.extend_from_slice(&scalar.as_f64().to_le_bytes()),
+        F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0FNU | F4E2M1FN | F6E2M3FN
+        | F6E3M2FN => {
+            let format = element.format().expect("these are narrow floats");
+            bytes.push(format.encode(scalar.as_f64(), false));
+        }
     }
 }
 
@@ -199,7 +212,9 @@ fn pull(element: ElementType, bytes: &[u8]) -> Scalar {
     use ElementType::*;
     let bits = bytes.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
     match element {
-        Bool | U8 | U16 | U32 | U64 => Scalar::Int(bits.into()),
+        Bool | U8 | U16 | U32 | U64 | U4 | U2 => Scalar::Int(bits.into()),
+        // They are sign extended in memory.
+        I4 | I2 => Scalar::Int((bits as i8).into()),
         I8 | I16 | I32 | I64 => {
             let shift = 64 - element.bits();
             Scalar::Int(((bits << shift) as i64 >> shift).into())
@@ -208,6 +223,11 @@ fn pull(element: ElementType, bytes: &[u8]) -> Scalar {
         BF16 => Scalar::Float(bf16::from_bits(bits as u16).to_f64()),
         F32 => Scalar::Float(f32::from_bits(bits as u32).into()),
         F64 => Scalar::Float(f64::from_bits(bits)),
+        F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0FNU | F4E2M1FN | F6E2M3FN
+        | F6E3M2FN => {
+            let format = element.format().expect("these are narrow floats");
+            Scalar::Float(format.decode(bits as u8))
+        }
     }
 }
 
@@ -219,8 +239,14 @@ mod tests {
     fn scalars_survive_every_type() {
         for &element in ElementType::ALL {
             let ty = TensorType::new(element, vec![2], "a test").unwrap();
-            let one = if element.is_float() { Scalar::Float(1.0) } else { Scalar::Int(1) };
-            let zero = if element.is_float() { Scalar::Float(0.0) } else { Scalar::Int(0) };
+            let float = element.is_float() || element.format().is_some();
+            let one = if float { Scalar::Float(1.0) } else { Scalar::Int(1) };
+            // A power of two is never zero.
+            let zero = match element {
+                ElementType::F8E8M0FNU => Scalar::Float(2.0),
+                _ if float => Scalar::Float(0.0),
+                _ => Scalar::Int(0),
+            };
             let elements = Elements::from_scalars(ty, [one, zero]);
             assert_eq!(elements.scalars().collect::<Vec<_>>(), [one, zero], "{element}");
         }
@@ -228,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_integers() {
-        for &element in ElementType::INTEGERS {
+        for &element in ElementType::INTEGERS.iter().chain(ElementType::NARROW_INTEGERS) {
             let (least, most) = element.integer_range().unwrap();
             for value in [least, most] {
                 let scalar = Elements::scalar(element, Scalar::Int(value));

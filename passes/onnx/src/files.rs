@@ -76,10 +76,10 @@ impl Folder {
         })?;
         let bytes = self.file(location, what)?;
         let offset = number("offset")?.unwrap_or(0);
-        let length = number("length")?.unwrap_or(ty.bytes() as u64);
-        if length != ty.bytes() as u64 {
+        let length = number("length")?.unwrap_or(ty.file_bytes() as u64);
+        if length != ty.file_bytes() as u64 {
             return Err(Report::new(format!("{what} has {length} bytes of external data"))
-                .note(format!("its type {ty} takes {}", ty.bytes()))
+                .note(format!("its type {ty} takes {}", ty.file_bytes()))
                 .malformed());
         }
         match offset.checked_add(length) {

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use bytes::Bytes;
 use prost::Message;
+use weft_runtime::narrow::unpack;
 
 use crate::elements::Elements;
 use crate::error::{Report, Result};
 use crate::files::{self, Folder};
 use crate::proto::TensorProto;
 use crate::proto::tensor_proto::DataLocation;
-use crate::types::{ElementType, TensorType};
+use crate::types::ElementType::{self, *};
+use crate::types::TensorType;
 
 /// The type of a tensor in the file.
 pub fn type_of(tensor: &TensorProto, what: &str) -> Result<TensorType> {
@@ -26,18 +28,37 @@ pub fn elements_of(tensor: &TensorProto, folder: &Folder, what: &str) -> Result<
     }
     if DataLocation::try_from(tensor.data_location.unwrap_or(0)) == Ok(DataLocation::External) {
         let bytes = folder.external(tensor, &ty, what)?;
-        return Elements::new(ty, bytes, what);
+        return of_file(ty, bytes, what);
     }
     if let Some(raw) = &tensor.raw_data {
-        return Elements::new(ty, raw.clone(), what);
+        return of_file(ty, raw.clone(), what);
     }
     let bytes = typed_bytes(tensor, ty.element(), what)?;
-    Elements::new(ty, bytes, what)
+    // Floats of six bits are not packed in this field.
+    match ty.element() {
+        F6E2M3FN | F6E3M2FN => Elements::new(ty, bytes, what),
+        _ => of_file(ty, bytes, what),
+    }
+}
+
+/// Elements from the bytes of a file, in which those of less than a byte lie side by side.
+fn of_file(ty: TensorType, bytes: Bytes, what: &str) -> Result<Elements> {
+    let (element, packed) = (ty.element(), ty.file_bytes());
+    if element == Bool || element.bits() as usize == 8 * element.bytes() {
+        return Elements::new(ty, bytes, what);
+    }
+    if bytes.len() != packed {
+        return Err(Report::new(format!("{what} has {} bytes of data", bytes.len()))
+            .note(format!("its type {ty} takes {packed}"))
+            .malformed());
+    }
+    let signed = element.is_narrow_integer() && !element.is_unsigned();
+    let apart = unpack(&bytes, element.bits(), signed, ty.elements());
+    Elements::new(ty, apart.into(), what)
 }
 
 /// The data of the field that ONNX assigns to an element type, as bytes of that type.
 fn typed_bytes(tensor: &TensorProto, element: ElementType, what: &str) -> Result<Bytes> {
-    use ElementType::*;
     fn bytes<const N: usize, T: Copy>(values: &[T], to: impl Fn(T) -> [u8; N]) -> Bytes {
         values.iter().flat_map(|&value| to(value)).collect::<Vec<u8>>().into()
     }
@@ -50,6 +71,11 @@ fn typed_bytes(tensor: &TensorProto, element: ElementType, what: &str) -> Result
         U32 => narrow(&tensor.uint64_data, (0, u32::MAX.into()), 4, element, what)?,
         // The bits of a half, not its value.
         F16 | BF16 => narrow(&tensor.int32_data, (0, u16::MAX.into()), 2, element, what)?,
+        // One byte each, of one element or of several.
+        F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0FNU | F4E2M1FN | I4 | U4 | I2 | U2 => {
+            narrow(&tensor.int32_data, (0, u8::MAX.into()), 1, element, what)?
+        }
+        F6E2M3FN | F6E3M2FN => narrow(&tensor.int32_data, (0, 63), 1, element, what)?,
         Bool | I8 | I16 | U8 | U16 => {
             let range = element.integer_range().expect("these are integers");
             narrow(&tensor.int32_data, range, element.bytes(), element, what)?

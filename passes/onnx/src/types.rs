@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use weft_runtime::DType;
+use weft_runtime::narrow::Format;
+
 use crate::error::{Report, Result};
 use crate::proto::tensor_proto::DataType;
 
@@ -22,6 +25,18 @@ pub enum ElementType {
     BF16,
     F32,
     F64,
+    I4,
+    U4,
+    I2,
+    U2,
+    F8E4M3FN,
+    F8E4M3FNUZ,
+    F8E5M2,
+    F8E5M2FNUZ,
+    F8E8M0FNU,
+    F4E2M1FN,
+    F6E2M3FN,
+    F6E3M2FN,
 }
 
 use ElementType::*;
@@ -33,8 +48,20 @@ impl ElementType {
     pub const FLOATS: &[Self] = &[F16, BF16, F32, F64];
     /// Every type one can calculate with.
     pub const NUMBERS: &[Self] = &[I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64];
+    /// Every integer type of less than a byte.
+    pub const NARROW_INTEGERS: &[Self] = &[I4, U4, I2, U2];
+    /// Every floating-point type of at most a byte.
+    pub const NARROW_FLOATS: &[Self] =
+        &[F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN, F6E2M3FN, F6E3M2FN];
+    /// Every type one can calculate with, and bool.
+    pub const COMPARED: &[Self] =
+        &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64];
     /// Every type.
-    pub const ALL: &[Self] = &[Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64];
+    #[rustfmt::skip]
+    pub const ALL: &[Self] = &[
+        Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, I4, U4, I2, U2,
+        F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, F4E2M1FN, F6E2M3FN, F6E3M2FN,
+    ];
 
     /// The type that ONNX numbers `code`; `what` names its bearer in the error.
     pub fn from_onnx(code: i32, what: &str) -> Result<Self> {
@@ -56,6 +83,18 @@ impl ElementType {
             DataType::Bfloat16 => BF16,
             DataType::Float => F32,
             DataType::Double => F64,
+            DataType::Int4 => I4,
+            DataType::Uint4 => U4,
+            DataType::Int2 => I2,
+            DataType::Uint2 => U2,
+            DataType::Float8e4m3fn => F8E4M3FN,
+            DataType::Float8e4m3fnuz => F8E4M3FNUZ,
+            DataType::Float8e5m2 => F8E5M2,
+            DataType::Float8e5m2fnuz => F8E5M2FNUZ,
+            DataType::Float8e8m0 => F8E8M0FNU,
+            DataType::Float4e2m1 => F4E2M1FN,
+            DataType::Float6e2m3 => F6E2M3FN,
+            DataType::Float6e3m2 => F6E3M2FN,
             DataType::Undefined => {
                 return Err(Report::new(format!("{what} has no element type")).malformed());
             }
@@ -68,19 +107,55 @@ impl ElementType {
         })
     }
 
-    /// Bytes of one element in a file.
-    pub fn bytes(self) -> usize {
+    /// The same type outside of a model.
+    pub const fn dtype(self) -> DType {
         match self {
-            Bool | I8 | U8 => 1,
-            I16 | U16 | F16 | BF16 => 2,
-            I32 | U32 | F32 => 4,
-            I64 | U64 | F64 => 8,
+            Bool => DType::Bool,
+            I8 => DType::I8,
+            I16 => DType::I16,
+            I32 => DType::I32,
+            I64 => DType::I64,
+            U8 => DType::U8,
+            U16 => DType::U16,
+            U32 => DType::U32,
+            U64 => DType::U64,
+            F16 => DType::F16,
+            BF16 => DType::BF16,
+            F32 => DType::F32,
+            F64 => DType::F64,
+            I4 => DType::I4,
+            U4 => DType::U4,
+            I2 => DType::I2,
+            U2 => DType::U2,
+            F8E4M3FN => DType::F8E4M3FN,
+            F8E4M3FNUZ => DType::F8E4M3FNUZ,
+            F8E5M2 => DType::F8E5M2,
+            F8E5M2FNUZ => DType::F8E5M2FNUZ,
+            F8E8M0FNU => DType::F8E8M0FNU,
+            F4E2M1FN => DType::F4E2M1FN,
+            F6E2M3FN => DType::F6E2M3FN,
+            F6E3M2FN => DType::F6E3M2FN,
         }
     }
 
+    /// Bytes of one element in memory; what is narrower takes one.
+    pub const fn bytes(self) -> usize {
+        self.dtype().bytes()
+    }
+
     /// Bits of one element; a bool has one.
-    pub fn bits(self) -> u32 {
-        if self == Bool { 1 } else { self.bytes() as u32 * 8 }
+    pub const fn bits(self) -> u32 {
+        self.dtype().bits()
+    }
+
+    /// How a float of at most a byte is written.
+    pub const fn format(self) -> Option<Format> {
+        self.dtype().format()
+    }
+
+    /// True for the integer types of less than a byte.
+    pub fn is_narrow_integer(self) -> bool {
+        Self::NARROW_INTEGERS.contains(&self)
     }
 
     /// True for `f16`, `bf16`, `f32`, `f64`.
@@ -88,19 +163,19 @@ impl ElementType {
         Self::FLOATS.contains(&self)
     }
 
-    /// True for the integer types; a bool is none.
+    /// True for the integer types of whole bytes; a bool is none.
     pub fn is_integer(self) -> bool {
         Self::INTEGERS.contains(&self)
     }
 
     /// True for the unsigned integer types.
     pub fn is_unsigned(self) -> bool {
-        matches!(self, U8 | U16 | U32 | U64)
+        matches!(self, U8 | U16 | U32 | U64 | U4 | U2)
     }
 
     /// The least and the greatest value of an integer type or bool.
     pub fn integer_range(self) -> Option<(i128, i128)> {
-        if self.is_float() {
+        if self.is_float() || self.format().is_some() {
             return None;
         }
         let bits = self.bits();
@@ -128,6 +203,18 @@ impl fmt::Display for ElementType {
             BF16 => "bfloat16",
             F32 => "float",
             F64 => "double",
+            I4 => "int4",
+            U4 => "uint4",
+            I2 => "int2",
+            U2 => "uint2",
+            F8E4M3FN => "float8e4m3fn",
+            F8E4M3FNUZ => "float8e4m3fnuz",
+            F8E5M2 => "float8e5m2",
+            F8E5M2FNUZ => "float8e5m2fnuz",
+            F8E8M0FNU => "float8e8m0",
+            F4E2M1FN => "float4e2m1",
+            F6E2M3FN => "float6e2m3",
+            F6E3M2FN => "float6e3m2",
         })
     }
 }
@@ -220,6 +307,14 @@ impl TensorType {
     /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.elements() * self.element.bytes()
+    }
+
+    /// The number of bytes in a file, where elements of less than a byte lie side by side.
+    pub fn file_bytes(&self) -> usize {
+        match self.element {
+            Bool => self.elements(),
+            element => (self.elements() * element.bits() as usize).div_ceil(8),
+        }
     }
 
     /// The same shape of other elements, which are no wider than eight bytes.

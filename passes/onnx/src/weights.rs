@@ -88,6 +88,9 @@ fn of_safetensors(data: &Bytes, metadata: &Metadata, name: &str) -> Result<Optio
         Dtype::BF16 => BF16,
         Dtype::F32 => F32,
         Dtype::F64 => F64,
+        Dtype::F8_E4M3 => F8E4M3FN,
+        Dtype::F8_E5M2 => F8E5M2,
+        Dtype::F8_E8M0 => F8E8M0FNU,
         other => {
             return Err(Report::new(format!("{what} has element type {other:?}")).unsupported());
         }

@@ -90,6 +90,18 @@ pub extern "C" fn weft_dtype_name(dtype: i32) -> *const c_char {
         Some(DType::BF16) => c"bfloat16",
         Some(DType::F32) => c"float32",
         Some(DType::F64) => c"float64",
+        Some(DType::I4) => c"int4",
+        Some(DType::U4) => c"uint4",
+        Some(DType::I2) => c"int2",
+        Some(DType::U2) => c"uint2",
+        Some(DType::F8E4M3FN) => c"float8_e4m3fn",
+        Some(DType::F8E4M3FNUZ) => c"float8_e4m3fnuz",
+        Some(DType::F8E5M2) => c"float8_e5m2",
+        Some(DType::F8E5M2FNUZ) => c"float8_e5m2fnuz",
+        Some(DType::F8E8M0FNU) => c"float8_e8m0fnu",
+        Some(DType::F4E2M1FN) => c"float4_e2m1fn",
+        Some(DType::F6E2M3FN) => c"float6_e2m3fn",
+        Some(DType::F6E3M2FN) => c"float6_e3m2fn",
     };
     name.as_ptr()
 }

@@ -75,17 +75,17 @@ pub fn write(dtype: DType, shape: &[u64]) -> Vec<u8> {
     };
     let descr = match dtype {
         DType::Bool => "|b1",
-        DType::I8 => "|i1",
+        DType::I8 | DType::I4 | DType::I2 => "|i1",
         DType::I16 => "<i2",
         DType::I32 => "<i4",
         DType::I64 => "<i8",
-        DType::U8 => "|u1",
         DType::U16 | DType::BF16 => "<u2",
         DType::U32 => "<u4",
         DType::U64 => "<u8",
         DType::F16 => "<f2",
         DType::F32 => "<f4",
         DType::F64 => "<f8",
+        _ => "|u1",
     };
     let mut text =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({extents}), }}");
@@ -128,7 +128,8 @@ fn parse(text: &str) -> Result<Header, HeaderError> {
         "i2" => DType::I16,
         "i4" => DType::I32,
         "i8" => DType::I64,
-        "u1" => DType::U8,
+        // ml_dtypes' types of at most a byte have no name of their own in a file.
+        "u1" | "V1" => DType::U8,
         "u2" => DType::U16,
         "u4" => DType::U32,
         "u8" => DType::U64,

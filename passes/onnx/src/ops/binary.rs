@@ -1,7 +1,7 @@
 //! Operators on two or more tensors that broadcast to each other, element by element.
 
 use super::elementwise::{elementwise, fold_each};
-use super::unary::inverse;
+use super::unary::{inverse, swish};
 use super::{Operator, op};
 use crate::elements::Scalar;
 use crate::error::Result;
@@ -34,6 +34,7 @@ pub const OPERATORS: &[Operator] = &[
     op("PRelu", 7, 2, &[], p_relu),
     op("Pow", 7, 2, &[], pow),
     op("Sub", 7, 2, &[], |node| arithmetic(node, |calc, x, y| calc.sub(x, y), subtract)),
+    op("SwiGLU", 28, 2, &["alpha"], gated_swish),
     op("Sum", 8, 1, &[], |node| sum(node, false)).variadic(),
     op("Where", 9, 3, &[], choose),
     op("Xor", 7, 2, &[], |node| logic(node, |calc, x, y| calc.xor(x, y), |x, y| x ^ y)),
@@ -147,28 +148,35 @@ fn modulo(node: &Node<'_>) -> Result<Plan> {
             combine(x[0], x[1], |x, y| x.checked_rem(y).unwrap_or(0), |x, y| x % y)
         }));
     }
-    if element.is_float() {
-        return Err(node
-            .report(format!("has fmod 0 and operands of {element}"))
-            .help("fmod = 1 for floating-point numbers")
-            .invalid());
-    }
     let plan = binary(node, operands, element, |calc, x, y| {
         let rest = remainder(calc, x, y);
         if calc.is_unsigned(rest) {
             return rest;
         }
         // The sign of the divisor.
-        let zero = calc.int_like(rest, 0);
-        let (signs, some) = (calc.xor(rest, y), calc.ne(rest, zero));
-        let (differ, moved) = (calc.lt(signs, zero), calc.add(rest, y));
-        let wrong = calc.and(some, differ);
-        calc.select(wrong, moved, rest)
+        let zero = calc.like(rest, 0.0);
+        let (below, above) = (calc.lt(rest, zero), calc.gt(rest, zero));
+        let (divisor_below, divisor_above) = (calc.lt(y, zero), calc.gt(y, zero));
+        let (one, other) = (calc.and(below, divisor_above), calc.and(above, divisor_below));
+        let (differ, moved) = (calc.or(one, other), calc.add(rest, y));
+        let result = calc.select(differ, moved, rest);
+        if !calc.is_float(rest) {
+            return result;
+        }
+        let minus = calc.like(rest, -0.0);
+        let (nothing, zero) = (calc.eq(rest, zero), calc.select(divisor_below, minus, zero));
+        calc.select(nothing, zero, result)
     })?;
     Ok(fold_each(plan, &operands, |x| {
-        let (x, y) = (x[0].as_int(), x[1].as_int());
-        let rest = x.checked_rem(y).unwrap_or(0);
-        Scalar::Int(if rest != 0 && (rest < 0) != (y < 0) { rest + y } else { rest })
+        let whole = |x: i128, y: i128| {
+            let rest = x.checked_rem(y).unwrap_or(0);
+            if rest != 0 && (rest < 0) != (y < 0) { rest + y } else { rest }
+        };
+        combine(x[0], x[1], whole, |x, y| match x % y {
+            0.0 => 0f64.copysign(y),
+            rest if (rest < 0.0) != (y < 0.0) => rest + y,
+            rest => rest,
+        })
     }))
 }
 
@@ -235,7 +243,7 @@ fn compare(
 }
 
 fn equal(node: &Node<'_>) -> Result<Plan> {
-    let operands = pair(node, ElementType::ALL)?;
+    let operands = pair(node, ElementType::COMPARED)?;
     let plan = binary(node, operands, ElementType::Bool, |calc, x, y| calc.eq(x, y))?;
     Ok(fold_each(plan, &operands, |x| Scalar::Int((x[0] == x[1]).into())))
 }
@@ -259,9 +267,7 @@ fn bitwise(
 }
 
 fn bit_shift(node: &Node<'_>) -> Result<Plan> {
-    const UNSIGNED: &[ElementType] =
-        &[ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64];
-    let operands = pair(node, UNSIGNED)?;
+    let operands = pair(node, ElementType::INTEGERS)?;
     let left = match node.string("direction", "")? {
         "LEFT" => true,
         "RIGHT" => false,
@@ -275,10 +281,35 @@ fn bit_shift(node: &Node<'_>) -> Result<Plan> {
     let element = operands[0].element();
     binary(node, operands, element, move |calc, x, y| {
         let (zero, bits) = (calc.int_like(x, 0), calc.int_like(x, element.bits().into()));
-        let far = calc.ge(y, bits);
+        let (above, below) = (calc.ge(y, bits), calc.lt(y, zero));
+        let far = calc.or(above, below);
         let near = calc.select(far, zero, y);
-        let moved = if left { calc.shl(x, near) } else { calc.shr(x, near) };
-        calc.select(far, zero, moved)
+        if left {
+            let moved = calc.shl(x, near);
+            return calc.select(far, zero, moved);
+        }
+        // What is moved out leaves copies of the sign.
+        let negative = calc.lt(x, zero);
+        let minus = calc.int_like(x, -1);
+        let rest = calc.select(negative, minus, zero);
+        let moved = calc.shr_signed(x, near);
+        calc.select(far, rest, moved)
+    })
+}
+
+fn gated_swish(node: &Node<'_>) -> Result<Plan> {
+    let operands = pair(node, ElementType::FLOATS)?;
+    let [gate, value] = operands;
+    if gate.dims() != value.dims() {
+        return Err(node
+            .report(format!("has a gate {} for {}", gate.ty, value.ty))
+            .help("one shape of both")
+            .invalid());
+    }
+    let alpha = node.float("alpha", 1.0)?;
+    binary(node, operands, gate.element(), move |calc, gate, value| {
+        let gate = swish(calc, gate, alpha);
+        calc.mul(gate, value)
     })
 }
 

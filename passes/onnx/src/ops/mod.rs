@@ -44,7 +44,7 @@ use crate::node::{Node, Plan};
 pub const OPSET_MIN: i64 = 7;
 
 /// The newest version of the standard operators that is understood.
-pub const OPSET_MAX: i64 = 27;
+pub const OPSET_MAX: i64 = 28;
 
 /// One operator of ONNX.
 #[derive(Debug)]

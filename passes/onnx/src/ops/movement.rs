@@ -15,7 +15,7 @@ pub const OPERATORS: &[Operator] = &[
     op("DepthToSpace", 11, 1, &["blocksize", "mode"], depth_to_space),
     op("Expand", 8, 2, &[], expand),
     op("Slice", 10, 5, &[], slice).at_least(3),
-    op("SpaceToDepth", 1, 1, &["blocksize"], space_to_depth),
+    op("SpaceToDepth", 1, 1, &["blocksize", "mode"], space_to_depth),
     op("Split", 13, 2, &["axis", "num_outputs"], split).at_least(1).up_to(usize::MAX),
     op("Tile", 6, 2, &[], tile),
     op("Transpose", 1, 1, &["perm"], transpose),
@@ -333,13 +333,18 @@ fn blocks<'n>(node: &'n Node<'_>) -> Result<(&'n Operand, [i64; 4], i64)> {
     }
 }
 
+/// Returns whether the place in a block is the outer part of a channel, not the inner.
+fn depth_first(node: &Node<'_>) -> Result<bool> {
+    match node.string("mode", "DCR")? {
+        "DCR" => Ok(true),
+        "CRD" => Ok(false),
+        other => Err(node.invalid(format!("has mode {other:?}; it is DCR or CRD"))),
+    }
+}
+
 fn depth_to_space(node: &Node<'_>) -> Result<Plan> {
     let (x, [n, c, h, w], s) = blocks(node)?;
-    let depth_first = match node.string("mode", "DCR")? {
-        "DCR" => true,
-        "CRD" => false,
-        other => return Err(node.invalid(format!("has mode {other:?}; it is DCR or CRD"))),
-    };
+    let depth_first = depth_first(node)?;
     if c % (s * s) != 0 {
         return Err(node.invalid(format!("spreads {c} channels over blocks of {s}x{s}")));
     }
@@ -361,8 +366,9 @@ fn space_to_depth(node: &Node<'_>) -> Result<Plan> {
         return Err(node.invalid(format!("cuts {} into blocks of {s}x{s}", Shape(&[h, w]))));
     }
     let result = node.ty(x.element(), vec![n, c * s * s, h / s, w / s])?;
+    let order = if depth_first(node)? { [0, 3, 5, 1, 2, 4] } else { [0, 1, 3, 5, 2, 4] };
     Ok(Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
-        let y = permuted(b, &args[0], &[n, c, h / s, s, w / s, s], &[0, 3, 5, 1, 2, 4]);
+        let y = permuted(b, &args[0], &[n, c, h / s, s, w / s, s], &order);
         vec![b.reshape(&y, result.dims())]
     }))
 }

@@ -2,6 +2,7 @@
 
 use weft_dialects::ir::Linear;
 
+use super::cast::Rounds;
 use super::reduce::fold_axes;
 use super::{Operator, op};
 use crate::elements::Scalar;
@@ -10,9 +11,19 @@ use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Calc, Num, Tensor, computed, identity};
 use crate::types::ElementType;
 
-/// The integers that numbers are kept as.
-pub const QUANTIZED: &[ElementType] =
-    &[ElementType::I8, ElementType::U8, ElementType::I16, ElementType::U16];
+/// What numbers are kept as.
+#[rustfmt::skip]
+const QUANTIZED: &[ElementType] = {
+    use ElementType::*;
+    &[I8, U8, I16, U16, I4, U4, I2, U2, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F4E2M1FN,
+      F6E2M3FN, F6E3M2FN]
+};
+
+/// What scales are kept as.
+const SCALES: &[ElementType] = {
+    use ElementType::*;
+    &[F16, BF16, F32, F64, F8E8M0FNU]
+};
 
 pub const OPERATORS: &[Operator] = &[
     op("DequantizeLinear", 10, 3, &["axis", "block_size", "output_dtype"], dequantize).at_least(2),
@@ -94,6 +105,8 @@ impl Grain {
 fn zero_point<'n>(node: &'n Node<'_>, scale: &Operand) -> Result<Option<&'n Operand>> {
     let zero = node.optional(2);
     match zero {
+        // A number may be written as a vector of one.
+        Some(zero) if zero.ty.elements() == 1 && scale.ty.elements() == 1 => Ok(Some(zero)),
         Some(zero) if zero.dims() != scale.dims() => Err(node
             .report(format!("has scales {} and zero points {}", scale.ty, zero.ty))
             .help("one shape of both")
@@ -115,7 +128,7 @@ fn named(node: &Node<'_>) -> Result<Option<ElementType>> {
 fn dequantize(node: &Node<'_>) -> Result<Plan> {
     let accepted = [QUANTIZED, &[ElementType::I32]].concat();
     let x = node.typed(0, "x", &accepted)?;
-    let scale = node.typed(1, "x_scale", ElementType::FLOATS)?;
+    let scale = node.typed(1, "x_scale", SCALES)?;
     let zero = zero_point(node, scale)?;
     if let Some(zero) = zero {
         node.expect_same_element(x, zero)?;
@@ -131,13 +144,18 @@ fn dequantize(node: &Node<'_>) -> Result<Plan> {
     Ok(Plan::new(operands, vec![result], move |b, args| {
         let (x, rank) = (&args[0], args[0].dims().len());
         let number = computed(element);
+        // Differences of integers are exact, and so are small floats as wider ones.
+        let between = match x.element().format() {
+            Some(_) => ElementType::F32,
+            None => ElementType::I32,
+        };
         let mut inputs = vec![(x, identity(rank))];
         inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
         vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
-            let mut value = calc.cast(given[0], ElementType::I32);
+            let mut value = calc.cast(given[0], between);
             if let Some(&zero) = given.get(2) {
                 let zero = grain.pick(calc, &args[2], zero, rank);
-                let zero = calc.cast(zero, ElementType::I32);
+                let zero = calc.cast(zero, between);
                 value = calc.sub(value, zero);
             }
             let scale = grain.pick(calc, &args[1], given[1], rank);
@@ -162,8 +180,8 @@ pub fn rounded<'c>(
 }
 
 fn quantize(node: &Node<'_>) -> Result<Plan> {
-    let x = node.typed(0, "x", ElementType::FLOATS)?;
-    let scale = node.typed(1, "y_scale", ElementType::FLOATS)?;
+    let x = node.typed(0, "x", &[ElementType::FLOATS, &[ElementType::I32]].concat())?;
+    let scale = node.typed(1, "y_scale", &[SCALES, &[ElementType::I32]].concat())?;
     let zero = zero_point(node, scale)?;
     let grain = Grain::of(node, x, scale)?;
     let element = match (named(node)?, zero.map(Operand::element)) {
@@ -178,8 +196,9 @@ fn quantize(node: &Node<'_>) -> Result<Plan> {
             .help(crate::types::list(QUANTIZED))
             .unsupported());
     }
-    // Integers have no other way to leave their range, and no division is less precise here.
-    node.int("saturate")?;
+    let mut rounds = Rounds::to(element);
+    rounds.saturates = node.flag("saturate", true)?;
+    // No division is less precise here.
     node.int("precision")?;
     let result = node.ty(element, x.dims().to_vec())?;
     let mut operands = vec![x.clone(), scale.clone()];
@@ -189,15 +208,24 @@ fn quantize(node: &Node<'_>) -> Result<Plan> {
         let mut inputs = vec![(x, identity(rank))];
         inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
         vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
-            let number = computed(x.element());
+            // A double holds every 32-bit integer.
+            let number = match computed(x.element()) {
+                ElementType::I32 => ElementType::F64,
+                float => float,
+            };
             let scale = grain.pick(calc, &args[1], given[1], rank);
             let scale = calc.cast(scale, number);
             let zero = given.get(2).map(|&zero| {
                 let zero = grain.pick(calc, &args[2], zero, rank);
                 calc.cast(zero, number)
             });
-            let share = calc.div(given[0], scale);
-            rounded(calc, share, zero, element)
+            let value = calc.cast(given[0], number);
+            let share = calc.div(value, scale);
+            if element.format().is_none() {
+                return rounded(calc, share, zero, element);
+            }
+            let share = zero.map_or(share, |zero| calc.add(share, zero));
+            rounds.apply(calc, share)
         })]
     }))
 }

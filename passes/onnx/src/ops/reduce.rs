@@ -171,7 +171,7 @@ pub fn plan(
 ) -> Result<Plan> {
     use Reduction::*;
     match reduction {
-        Max | Min => node.expect_element(x, "data", ElementType::ALL)?,
+        Max | Min => node.expect_element(x, "data", ElementType::COMPARED)?,
         LogSum | LogSumExp | Norm(_) => node.expect_element(x, "data", ElementType::FLOATS)?,
         _ => node.expect_element(x, "data", ElementType::NUMBERS)?,
     }

@@ -47,7 +47,10 @@ pub const OPERATORS: &[Operator] = &[
     op("Softplus", 1, 1, &[], |node| float(node, softplus)),
     op("Softsign", 1, 1, &[], softsign),
     op("Sqrt", 6, 1, &[], sqrt),
-    op("Swish", 24, 1, &["alpha"], swish),
+    op("Swish", 24, 1, &["alpha"], |node| {
+        let alpha = node.float("alpha", 1.0)?;
+        float(node, move |calc, x| swish(calc, x, alpha))
+    }),
     op("Tan", 7, 1, &[], |node| math(node, "tan")),
     op("Tanh", 6, 1, &[], |node| math(node, "tanh")),
     op("ThresholdedRelu", 10, 1, &["alpha"], thresholded_relu),
@@ -253,13 +256,11 @@ fn mish(node: &Node<'_>) -> Result<Plan> {
     })
 }
 
-fn swish(node: &Node<'_>) -> Result<Plan> {
-    let alpha = node.float("alpha", 1.0)?;
-    float(node, move |calc, x| {
-        let inner = scaled(calc, x, alpha);
-        let gate = sigmoid(calc, inner);
-        calc.mul(x, gate)
-    })
+/// `x · sigmoid(alpha · x)`.
+pub fn swish<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, alpha: f64) -> Num<'c> {
+    let inner = scaled(calc, x, alpha);
+    let gate = sigmoid(calc, inner);
+    calc.mul(x, gate)
 }
 
 /// `min(max(alpha · x + beta, 0), 1)`.

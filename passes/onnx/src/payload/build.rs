@@ -4,6 +4,7 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Linear, Type, Val};
 
 use super::calc::{Calc, Kind, Num};
+use super::narrow::stored_integer;
 use super::{Tensor, broadcast, computed, extents, identity, payload_element};
 use crate::elements::Scalar;
 use crate::types::{ElementType, TensorType};
@@ -44,7 +45,8 @@ impl<'a, 'c> Build<'a, 'c> {
             self.payload.fill(value.as_f64(), &shape, scalar)
         } else {
             let unused = 64 - element.bits().max(8);
-            self.payload.fill_int((value.as_int() as i64) << unused >> unused, &shape, scalar)
+            let stored = stored_integer(element, value);
+            self.payload.fill_int(stored << unused >> unused, &shape, scalar)
         };
         self.tensor(value, element, dims)
     }

@@ -3,6 +3,7 @@
 use weft_dialects::ir::payload::Scalar as Body;
 use weft_dialects::ir::{Linear, Type, Val, ty};
 
+use super::narrow::stored_integer;
 use super::{Tensor, computed, payload_element};
 use crate::elements::Scalar;
 use crate::types::ElementType;
@@ -22,7 +23,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy)]
 pub struct Num<'c> {
     pub(super) value: Val<'c>,
-    kind: Kind,
+    pub(super) kind: Kind,
     /// The value, of an integer constant.
     known: Option<i128>,
 }
@@ -32,12 +33,12 @@ impl<'c> Num<'c> {
         Self { value, kind, known: None }
     }
 
-    fn is_float(self) -> bool {
+    pub(super) fn is_float(self) -> bool {
         matches!(self.kind, Kind::Number(element) if element.is_float())
     }
 
     /// A condition compares and widens like an unsigned number.
-    fn is_unsigned(self) -> bool {
+    pub(super) fn is_unsigned(self) -> bool {
         matches!(self.kind, Kind::Number(element) if element.is_unsigned() || element == ElementType::Bool)
     }
 
@@ -52,7 +53,7 @@ pub struct Calc<'b, 'c> {
 }
 
 impl<'c> Calc<'_, 'c> {
-    fn ty(&self, kind: Kind) -> Type<'c> {
+    pub(super) fn ty(&self, kind: Kind) -> Type<'c> {
         let context = self.b.context();
         match kind {
             Kind::Index => Type::index(context),
@@ -66,6 +67,12 @@ impl<'c> Calc<'_, 'c> {
         x.is_float()
     }
 
+    /// True for a number of 32 bits or more that `f32` does not hold.
+    pub fn is_long(&self, x: Num<'c>) -> bool {
+        let Kind::Number(element) = x.kind else { return false };
+        element == ElementType::F64 || (element.is_integer() && element.bits() >= 32)
+    }
+
     /// True for an unsigned number or a condition.
     pub fn is_unsigned(&self, x: Num<'c>) -> bool {
         x.is_unsigned()
@@ -76,46 +83,7 @@ impl<'c> Calc<'_, 'c> {
         x.known
     }
 
-    /// A stored element as a number to calculate with.
-    pub fn loaded(&mut self, num: Num<'c>) -> Num<'c> {
-        self.load(num)
-    }
-
-    pub(super) fn load(&mut self, num: Num<'c>) -> Num<'c> {
-        let Kind::Stored(element) = num.kind else {
-            return num;
-        };
-        let kind = Kind::Number(computed(element));
-        let value = match element {
-            ElementType::Bool => self.b.truth(num.value),
-            ElementType::F16 | ElementType::BF16 => {
-                let to = self.ty(kind);
-                self.b.op("arith.extf", &[num.value], to)
-            }
-            _ => num.value,
-        };
-        Num::new(value, kind)
-    }
-
-    pub(super) fn store(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
-        assert_eq!(
-            num.kind,
-            Kind::Number(computed(element)),
-            "what is stored has the output's type"
-        );
-        let kind = Kind::Stored(element);
-        let value = match element {
-            ElementType::Bool => self.b.stored(num.value),
-            ElementType::F16 | ElementType::BF16 => {
-                let to = self.ty(kind);
-                self.b.op("arith.truncf", &[num.value], to)
-            }
-            _ => num.value,
-        };
-        Num::new(value, kind)
-    }
-
-    fn make(&mut self, kind: Kind, value: Scalar) -> Num<'c> {
+    pub(super) fn make(&mut self, kind: Kind, value: Scalar) -> Num<'c> {
         let ty = self.ty(kind);
         let known = match kind {
             Kind::Number(element) | Kind::Stored(element) if element.is_float() => None,
@@ -131,7 +99,7 @@ impl<'c> Calc<'_, 'c> {
             // MLIR takes the bits of a signless integer as a signed number.
             (Kind::Number(element) | Kind::Stored(element), value) => {
                 let unused = 64 - element.bits().max(8);
-                self.b.integer(ty, (value.as_int() as i64) << unused >> unused)
+                self.b.integer(ty, stored_integer(element, value) << unused >> unused)
             }
             (Kind::Index, value) => self.b.integer(ty, value.as_int() as i64),
         };
@@ -299,6 +267,12 @@ impl<'c> Calc<'_, 'c> {
         self.integers("arith.shrui", x, y)
     }
 
+    /// `x` moved down by `y` bits, which are fewer than it has; copies of its sign come in.
+    pub fn shr_signed(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
+        assert!(!x.is_float(), "floats have no bits to move");
+        self.two("", "arith.shrsi", "arith.shrui", x, y)
+    }
+
     fn integers(&mut self, op: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
         assert!(!x.is_float(), "floats have no bits to combine");
         self.two("", op, op, x, y)
@@ -411,69 +385,5 @@ impl<'c> Calc<'_, 'c> {
         assert_eq!(yes.kind, no.kind, "both sides have one type");
         let condition = self.load(condition);
         yes.with(self.b.select(condition.value, yes.value, no.value))
-    }
-
-    /// The bits of a stored element as an element of another type, as wide.
-    pub fn bits_as(&mut self, x: Num<'c>, element: ElementType) -> Num<'c> {
-        let kind = Kind::Stored(element);
-        let ty = self.ty(kind);
-        if x.value.ty() == ty {
-            return Num::new(x.value, kind);
-        }
-        Num::new(self.b.op("arith.bitcast", &[x.value], ty), kind)
-    }
-
-    /// `x` as another type, which is no half: floats become integers toward zero, and where they
-    /// do not fit, the nearest integer that exists; NaN becomes 0. Integers wrap.
-    pub fn cast(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
-        let Kind::Number(from) = x.kind else { panic!("a cast is of a number") };
-        assert_eq!(computed(to), to, "halves are made by a store");
-        if from == to {
-            return x;
-        }
-        let kind = Kind::Number(to);
-        let ty = self.ty(kind);
-        let op = match (from, to) {
-            (_, ElementType::Bool) => {
-                let zero = self.like(x, 0.0);
-                return self.ne(x, zero);
-            }
-            (from, to) if from.is_float() && to.is_float() => {
-                if from.bits() < to.bits() {
-                    "arith.extf"
-                } else {
-                    "arith.truncf"
-                }
-            }
-            (from, to) if from.is_float() => return self.saturate(x, to),
-            (from, to) if to.is_float() => {
-                if from.is_unsigned() || from == ElementType::Bool {
-                    "arith.uitofp"
-                } else {
-                    "arith.sitofp"
-                }
-            }
-            (from, to) if from.bits() == to.bits() => return Num::new(x.value, kind),
-            (from, to) if from.bits() > to.bits() => "arith.trunci",
-            (from, _) if from.is_unsigned() || from == ElementType::Bool => "arith.extui",
-            _ => "arith.extsi",
-        };
-        Num::new(self.b.op(op, &[x.value], ty), kind)
-    }
-
-    fn saturate(&mut self, x: Num<'c>, to: ElementType) -> Num<'c> {
-        let (least, most) = to.integer_range().expect("a float is cast to an integer");
-        let kind = Kind::Number(to);
-        let ty = self.ty(kind);
-        let op = if to.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" };
-        let inside = Num::new(self.b.op(op, &[x.value], ty), kind);
-        let (low, high) = (self.make(kind, Scalar::Int(least)), self.make(kind, Scalar::Int(most)));
-        // Both bounds are powers of two, so every float type has them exactly.
-        let (floor, ceiling) = (self.like(x, least as f64), self.like(x, most as f64 + 1.0));
-        let (under, over) = (self.le(x, floor), self.ge(x, ceiling));
-        let (nan, zero) = (self.is_nan(x), self.make(kind, Scalar::Int(0)));
-        let inside = self.select(under, low, inside);
-        let inside = self.select(over, high, inside);
-        self.select(nan, zero, inside)
     }
 }

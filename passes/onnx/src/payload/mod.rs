@@ -3,6 +3,8 @@
 
 mod build;
 mod calc;
+mod convert;
+mod narrow;
 
 pub use build::{Access, Build};
 pub use calc::{Calc, Num};
@@ -45,10 +47,15 @@ impl<'c> Tensor<'c> {
     }
 }
 
-/// The type of elements while one calculates with them: `f32` for the half floats.
+/// The type of elements while one calculates with them: `f32` for the half floats and what is
+/// narrower, a byte for narrower integers.
 pub fn computed(element: ElementType) -> ElementType {
+    use ElementType::*;
     match element {
-        ElementType::F16 | ElementType::BF16 => ElementType::F32,
+        F16 | BF16 => F32,
+        I4 | I2 => I8,
+        U4 | U2 => U8,
+        narrow if narrow.format().is_some() => F32,
         other => other,
     }
 }
@@ -58,8 +65,15 @@ pub fn graph_type<'c>(context: &'c Context, tensor: &TensorType) -> Type<'c> {
     use ElementType::*;
     let element = match tensor.element() {
         F16 | BF16 | F32 | F64 => payload_element(context, tensor.element()),
-        U8 | U16 | U32 | U64 => ty::parse(context, &format!("ui{}", tensor.element().bits()))
-            .expect("MLIR has unsigned integers"),
+        U8 | U16 | U32 | U64 | U4 | U2 => {
+            ty::parse(context, &format!("ui{}", tensor.element().bits()))
+                .expect("MLIR has unsigned integers")
+        }
+        F8E4M3FN | F8E4M3FNUZ | F8E5M2 | F8E5M2FNUZ | F8E8M0FNU | F4E2M1FN | F6E2M3FN
+        | F6E3M2FN => {
+            let name = format!("{:?}", tensor.element()).replacen('F', "f", 1);
+            ty::parse(context, &name).expect("MLIR has these floats under these names")
+        }
         element => ty::int(context, element.bits()),
     };
     ty::tensor(&extents(tensor.dims()), element)
@@ -72,6 +86,7 @@ fn payload_element(context: &Context, element: ElementType) -> Type<'_> {
         BF16 => Type::bfloat16(context),
         F32 => Type::float32(context),
         F64 => Type::float64(context),
+        // What is narrower than a byte takes one, and a narrow float is its bits.
         integer => ty::int(context, integer.bits().max(8)),
     }
 }

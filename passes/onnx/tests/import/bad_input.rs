@@ -7,6 +7,7 @@ use crate::net::{Net, int, ints, tensor, text};
 use bytes::Bytes;
 use proptest::prelude::*;
 
+use prost::Message;
 use weft_onnx::proto::tensor_proto::{DataLocation, DataType};
 use weft_onnx::proto::{StringStringEntryProto, TensorProto};
 use weft_onnx::{ImportError, Model, Options, Weights, check};
@@ -67,13 +68,13 @@ fn versions() {
         net.node("Softmax", &["x"], &["y"]).output("y").check()
     };
     softmax(13).unwrap();
-    for (version, told) in [(99, "7 to 27"), (0, "no version")] {
+    for (version, told) in [(99, "7 to 28"), (0, "no version")] {
         let error = softmax(version).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
     let net = Net::new().opset(13).input("x", &["2", "3"]);
     let error = net.node("Trilu", &["x"], &["y"]).output("y").check().unwrap_err().to_string();
-    assert!(error.contains("Trilu since version 14, up to 27"), "{error}");
+    assert!(error.contains("Trilu since version 14, up to 28"), "{error}");
 }
 
 #[test]
@@ -276,6 +277,41 @@ fn data_that_does_not_fit() {
         with(TensorProto { data_type: Some(77), ..tensor("w", DataType::Bool, &[1]) })
             .contains("77")
     );
+}
+
+/// Elements of less than a byte lie side by side in a file.
+#[test]
+fn narrow_data() {
+    let known = |tensor: TensorProto| {
+        let bytes = tensor.encode_to_vec();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        weft_onnx::tensor_file(file.path()).map(|(_, elements)| elements)
+    };
+    let ints = |tensor| known(tensor).unwrap().ints().unwrap();
+    let raw = |ty, count, bytes: &[u8]| TensorProto {
+        raw_data: Some(bytes.to_vec().into()),
+        ..tensor("w", ty, &[count])
+    };
+    assert_eq!(ints(raw(DataType::Int4, 3, &[0x8f, 0x07])), [-1, -8, 7]);
+    assert_eq!(ints(raw(DataType::Uint4, 3, &[0x8f, 0x07])), [15, 8, 7]);
+    assert_eq!(ints(raw(DataType::Int2, 5, &[0b10_01_00_11, 0b10])), [-1, 0, 1, -2, -2]);
+    assert_eq!(ints(raw(DataType::Uint4, 0, &[])), [0; 0]);
+    let entries = TensorProto { int32_data: vec![0x8f, 0x07], ..tensor("w", DataType::Int4, &[3]) };
+    assert_eq!(ints(entries), [-1, -8, 7]);
+    let floats = |tensor: TensorProto| -> Vec<f64> {
+        known(tensor).unwrap().scalars().map(|x| x.as_f64()).collect()
+    };
+    assert_eq!(floats(raw(DataType::Float8e4m3fn, 2, &[0x38, 0xfe])), [1.0, -448.0]);
+    assert_eq!(floats(raw(DataType::Float4e2m1, 3, &[0x72, 0x0b])), [1.0, 6.0, -1.5]);
+    assert_eq!(floats(raw(DataType::Float6e2m3, 2, &[0x48, 0x08])), [1.0, -0.125]);
+    let apart = TensorProto { int32_data: vec![8, 33], ..tensor("w", DataType::Float6e2m3, &[2]) };
+    assert_eq!(floats(apart), [1.0, -0.125]);
+    let error = |tensor| known(tensor).unwrap_err().to_string();
+    let short = error(raw(DataType::Int4, 3, &[0x8f]));
+    assert!(short.contains("has 1 bytes of data") && short.contains("int4[3] takes 2"), "{short}");
+    let wide = TensorProto { int32_data: vec![64], ..tensor("w", DataType::Float6e2m3, &[1]) };
+    assert!(error(wide).contains("holds 64, which is no float6e2m3"));
 }
 
 /// A model in a folder of its own, whose weight lies in `location`.

@@ -46,6 +46,18 @@ fn dtype(elem: Type<'_>) -> Option<DType> {
         "bf16" => DType::BF16,
         "f32" => DType::F32,
         "f64" => DType::F64,
+        "i4" | "si4" => DType::I4,
+        "ui4" => DType::U4,
+        "i2" | "si2" => DType::I2,
+        "ui2" => DType::U2,
+        "f8E4M3FN" => DType::F8E4M3FN,
+        "f8E4M3FNUZ" => DType::F8E4M3FNUZ,
+        "f8E5M2" => DType::F8E5M2,
+        "f8E5M2FNUZ" => DType::F8E5M2FNUZ,
+        "f8E8M0FNU" => DType::F8E8M0FNU,
+        "f4E2M1FN" => DType::F4E2M1FN,
+        "f6E2M3FN" => DType::F6E2M3FN,
+        "f6E3M2FN" => DType::F6E3M2FN,
         _ => return None,
     })
 }

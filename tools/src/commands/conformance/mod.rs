@@ -12,8 +12,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde::{Deserialize, Serialize};
 use weft_onnx::{ElementType, Elements};
 use weft_runtime::Model;
+use weft_runtime::Tensor;
 use weft_runtime::compare::{Tolerance, compare};
-use weft_runtime::{DType, Tensor};
 
 use self::case::{Case, Data};
 use super::CompileArgs;
@@ -271,21 +271,7 @@ fn decides_shapes(input: &Elements) -> bool {
 }
 
 fn tensor(elements: &Elements) -> Tensor {
-    let dtype = match elements.ty().element() {
-        ElementType::Bool => DType::Bool,
-        ElementType::I8 => DType::I8,
-        ElementType::I16 => DType::I16,
-        ElementType::I32 => DType::I32,
-        ElementType::I64 => DType::I64,
-        ElementType::U8 => DType::U8,
-        ElementType::U16 => DType::U16,
-        ElementType::U32 => DType::U32,
-        ElementType::U64 => DType::U64,
-        ElementType::F16 => DType::F16,
-        ElementType::BF16 => DType::BF16,
-        ElementType::F32 => DType::F32,
-        ElementType::F64 => DType::F64,
-    };
+    let dtype = elements.ty().element().dtype();
     let shape = elements.ty().dims().iter().map(|&dim| dim as u64).collect();
     Tensor { dtype, shape, bytes: elements.bytes().to_vec() }
 }
