@@ -42,6 +42,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
             &tile::fuse_elementwise::PASS,
+            // After elementwise kernels were joined: a product has its epilogue, and a constant few kernels
+            // that make it. Before anything is laid out, which would be for the wider constant.
+            &tile::inline_constants::PASS,
             // After elementwise kernels were joined: what a copy wrote inside a border, another
             // kernel writes then. Before anything is chosen for the layout of tensors.
             &tile::fill_borders::PASS,
@@ -112,6 +115,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::hoist_zero_points::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
+    &tile::inline_constants::PASS,
     &tile::fill_borders::PASS,
     &tile::stream_host::PASS,
     &tile::instances::PASS,

@@ -18,6 +18,7 @@ mod products;
 mod random;
 mod reductions;
 mod text;
+mod weights;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

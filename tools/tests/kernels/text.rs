@@ -192,6 +192,23 @@ impl Text {
         value
     }
 
+    /// The same elements in another shape.
+    pub fn reshaped(&mut self, value: &Value, dims: &[usize]) -> Value {
+        self.values += 1;
+        let shape = format!("%d{}", self.values);
+        let list: Vec<String> = dims.iter().map(usize::to_string).collect();
+        let shape_ty = format!("tensor<{}xi64>", dims.len());
+        writeln!(
+            self.payload,
+            "    {shape} = arith.constant dense<[{}]> : {shape_ty}",
+            list.join(", ")
+        )
+        .expect("a string grows");
+        let (name, ty) = (value.name.clone(), value.ty());
+        let line = format!("{{r}} = tensor.reshape {name}({shape}) : ({ty}, {shape_ty}) -> {{t}}");
+        self.line(dims, value.elem, &line)
+    }
+
     /// What joins the kernel that makes `value` as its epilogue: minus a tensor, plus a number for
     /// each place on the first axis and on the last, and no less than zero.
     pub fn epilogue(&mut self, value: &Value) -> Value {

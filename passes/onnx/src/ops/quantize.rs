@@ -76,24 +76,54 @@ impl Grain {
             .invalid())
     }
 
-    /// Returns the indices of scales beside the elements; blocks are looked up instead.
-    fn access(self, table: &Tensor<'_>, rank: usize) -> Vec<Linear> {
+    /// `x` with the axis of blocks as two, of blocks and of places in them, where these divide it.
+    fn cut<'c>(self, b: &mut Build<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
+        match self.divides(x.dims()) {
+            None => x.clone(),
+            Some((axis, block)) => {
+                let mut dims = x.dims().to_vec();
+                dims[axis] /= block;
+                dims.insert(axis + 1, block);
+                b.reshape(x, &dims)
+            }
+        }
+    }
+
+    /// Axis and extent of blocks that divide the axis.
+    fn divides(self, dims: &[i64]) -> Option<(usize, i64)> {
         match self {
-            Self::Axis(axis) => vec![Linear::axis(rank, axis)],
+            Self::Block(axis, block) if dims[axis] % block == 0 => Some((axis, block)),
+            _ => None,
+        }
+    }
+
+    /// Returns the indices of scales beside the elements of what [`Grain::cut`] gives for `dims`; what
+    /// blocks do not divide is looked up instead.
+    fn access(self, table: &Tensor<'_>, dims: &[i64]) -> Vec<Linear> {
+        let rank = dims.len();
+        match (self, self.divides(dims)) {
+            (Self::Axis(axis), _) => vec![Linear::axis(rank, axis)],
+            (_, Some((axis, _))) => {
+                let own = |d: usize| Linear::axis(rank + 1, if d > axis { d + 1 } else { d });
+                (0..rank).map(own).collect()
+            }
             _ => vec![Linear::constant(rank, 0); table.dims().len()],
         }
     }
 
-    /// The scale of the element at hand, of which `read` is what the access gave.
+    /// The scale of the element at hand of a tensor of `dims`, of which `read` is what the access gave.
     fn pick<'c>(
         self,
         calc: &mut Calc<'_, 'c>,
         table: &Tensor<'c>,
         read: Num<'c>,
-        rank: usize,
+        dims: &[i64],
     ) -> Num<'c> {
         let Self::Block(axis, block) = self else { return read };
-        let mut place: Vec<_> = (0..rank).map(|axis| calc.index(axis)).collect();
+        if self.divides(dims).is_some() {
+            return read;
+        }
+        let mut place: Vec<_> = (0..dims.len()).map(|axis| calc.index(axis)).collect();
         let block = calc.at(block);
         place[axis] = calc.div(place[axis], block);
         let found = calc.extract(table, &place);
@@ -142,26 +172,27 @@ fn dequantize(node: &Node<'_>) -> Result<Plan> {
     let mut operands = vec![x.clone(), scale.clone()];
     operands.extend(zero.cloned());
     Ok(Plan::new(operands, vec![result], move |b, args| {
-        let (x, rank) = (&args[0], args[0].dims().len());
+        let (dims, x) = (args[0].dims(), grain.cut(b, &args[0]));
         let number = computed(element);
         // Differences of integers are exact, and so are small floats as wider ones.
         let between = match x.element().format() {
             Some(_) => ElementType::F32,
             None => ElementType::I32,
         };
-        let mut inputs = vec![(x, identity(rank))];
-        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
-        vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
+        let mut inputs = vec![(&x, identity(x.dims().len()))];
+        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, dims))));
+        let made = b.map_at(element, x.dims(), &inputs, |calc, given| {
             let mut value = calc.cast(given[0], between);
             if let Some(&zero) = given.get(2) {
-                let zero = grain.pick(calc, &args[2], zero, rank);
+                let zero = grain.pick(calc, &args[2], zero, dims);
                 let zero = calc.cast(zero, between);
                 value = calc.sub(value, zero);
             }
-            let scale = grain.pick(calc, &args[1], given[1], rank);
+            let scale = grain.pick(calc, &args[1], given[1], dims);
             let (value, scale) = (calc.cast(value, number), calc.cast(scale, number));
             calc.mul(value, scale)
-        })]
+        });
+        vec![b.reshape(&made, dims)]
     }))
 }
 
@@ -204,19 +235,19 @@ fn quantize(node: &Node<'_>) -> Result<Plan> {
     let mut operands = vec![x.clone(), scale.clone()];
     operands.extend(zero.cloned());
     Ok(Plan::new(operands, vec![result], move |b, args| {
-        let (x, rank) = (&args[0], args[0].dims().len());
-        let mut inputs = vec![(x, identity(rank))];
-        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, rank))));
-        vec![b.map_at(element, x.dims(), &inputs, |calc, given| {
+        let (dims, x) = (args[0].dims(), grain.cut(b, &args[0]));
+        let mut inputs = vec![(&x, identity(x.dims().len()))];
+        inputs.extend(args[1..].iter().map(|table| (table, grain.access(table, dims))));
+        let made = b.map_at(element, x.dims(), &inputs, |calc, given| {
             // A double holds every 32-bit integer.
             let number = match computed(x.element()) {
                 ElementType::I32 => ElementType::F64,
                 float => float,
             };
-            let scale = grain.pick(calc, &args[1], given[1], rank);
+            let scale = grain.pick(calc, &args[1], given[1], dims);
             let scale = calc.cast(scale, number);
             let zero = given.get(2).map(|&zero| {
-                let zero = grain.pick(calc, &args[2], zero, rank);
+                let zero = grain.pick(calc, &args[2], zero, dims);
                 calc.cast(zero, number)
             });
             let value = calc.cast(given[0], number);
@@ -226,7 +257,8 @@ fn quantize(node: &Node<'_>) -> Result<Plan> {
             }
             let share = zero.map_or(share, |zero| calc.add(share, zero));
             rounds.apply(calc, share)
-        })]
+        });
+        vec![b.reshape(&made, dims)]
     }))
 }
 

@@ -22,18 +22,16 @@ use std::rc::Rc;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::{
-    Builder, Context, Form, Linear, Op, Type, Val, attr, empty_module, module_op, remark,
-};
-use weft_dialects::tile::build::RunOp;
+use weft_dialects::ir::{Builder, Context, Op, Val, empty_module, module_op, remark};
 
 use super::block;
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::read;
 use super::far::bytes;
-use super::views::{applied, erase_views, kernel_of, readers, root, view};
-use crate::nest::{self, Access, Nest};
+use super::joint::{Joint, Kernels};
+use super::views::{applied, erase_views, kernel_of, readers, root};
+use crate::nest::{Access, Nest};
 use crate::remarks::Refused;
 pub(super) use join::is_elementwise;
 use join::{join, several};
@@ -73,12 +71,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let machine = Machine::of(run.module);
     let mut fuse = Fuse {
         context: run.context,
-        module: run.module,
         machine,
         chooser: machine.filter(|_| !always).map(|machine| Chooser::of(run, machine)),
         remarks,
-        kernels: kernels.iter().map(|kernel| (kernel.symbol().to_owned(), *kernel)).collect(),
-        made: HashMap::new(),
+        kernels: Kernels::of(run.context, run.module, &kernels),
         nests: HashMap::new(),
         joints: HashMap::new(),
     };
@@ -88,43 +84,22 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         run.count("fused", count);
     }
     let after = applied(&graphs);
-    for name in before.difference(&after).chain(fuse.made.values()) {
-        if !after.contains(name) {
-            fuse.kernels[name].erase();
-        }
-    }
+    fuse.kernels.erase_unused(&before, &after);
     Ok(())
 }
 
 struct Fuse<'c> {
     context: &'c Context,
-    module: Op<'c>,
     machine: Option<Machine<'c>>,
     /// Decides whether it pays; `None` where that does not matter.
     chooser: Option<Chooser<'c>>,
     remarks: bool,
-    kernels: HashMap<String, Op<'c>>,
-    /// From the two kernels that one was made of, and what it is, to its name.
-    made: HashMap<([String; 2], Form), String>,
+    kernels: Kernels<'c>,
     /// The nests of kernels that have no tiles yet.
     nests: HashMap<Op<'c>, Option<Rc<Nest<'c>>>>,
     /// What reader and maker became, by which inputs of the reader are the maker's tensor: a
     /// recurrence joins the same kernels at every step.
     joints: HashMap<(Op<'c>, Op<'c>, Vec<bool>), Result<Joint<'c>, Refused>>,
-}
-
-/// A kernel in the place of two.
-#[derive(Clone)]
-struct Joint<'c> {
-    kernel: Op<'c>,
-    /// For each of its arguments whose operand it takes, the reader's or the maker's, and which.
-    operands: Rc<[(Part, usize)]>,
-}
-
-#[derive(Clone, Copy)]
-enum Part {
-    Reader,
-    Maker,
 }
 
 impl<'c> Fuse<'c> {
@@ -215,7 +190,7 @@ impl<'c> Fuse<'c> {
 
     /// The nest of the kernel that a run applies, unless it has tiles already.
     fn nest(&mut self, run: Op<'c>) -> Result<Option<Rc<Nest<'c>>>, Failed> {
-        let Some(&kernel) = self.kernels.get(kernel_of(run)) else { return Ok(None) };
+        let Some(kernel) = self.kernels.named(kernel_of(run)) else { return Ok(None) };
         if let Some(known) = self.nests.get(&kernel) {
             return Ok(known.clone());
         }
@@ -239,7 +214,7 @@ impl<'c> Fuse<'c> {
         let of_maker =
             |access: &Access<'c>| root(user.operand(access.argument().index())) == result;
         let reading: Vec<bool> = reader.inputs.iter().map(of_maker).collect();
-        let [one, other] = [user, maker].map(|run| self.kernels[kernel_of(run)]);
+        let [one, other] = [user, maker].map(|run| self.kernels.applied_by(run));
         let key = (one, other, reading);
         let joint = match self.joints.get(&key) {
             Some(known) => known.clone()?,
@@ -249,7 +224,10 @@ impl<'c> Fuse<'c> {
                 joint?
             }
         };
-        Ok(self.apply(user, maker, &joint))
+        let joined = self.kernels.apply(user, maker, &joint);
+        erase_views(result);
+        maker.erase();
+        Ok(joined)
     }
 
     /// One kernel of two.
@@ -288,85 +266,9 @@ impl<'c> Fuse<'c> {
         if let Some(chooser) = &self.chooser {
             pays(chooser, [made, &nest], &joined)?;
         }
-        let arguments = joined.reads().into_iter().map(Access::argument);
-        let captures = joined.captures.iter().map(|capture| capture.tensor);
-        let outputs = joined.outputs.iter().map(Access::argument);
-        let own = reader.body(0);
-        let operands = arguments.chain(captures).chain(outputs).map(|argument| {
-            let of = argument.owner_block() == own;
-            (if of { Part::Reader } else { Part::Maker }, argument.index())
-        });
-        let operands = operands.collect();
-        debug_assert_ne!(maker.body(0), own);
-        Ok(Joint { kernel: self.kernel(names, &joined), operands })
+        debug_assert_ne!(maker.body(0), reader.body(0));
+        Ok(self.kernels.joint(names, reader, &joined))
     }
-
-    /// The kernel of a joined nest; equal ones of the same two kernels are one.
-    fn kernel(&mut self, parts: &[&str; 2], nest: &Nest<'c>) -> Op<'c> {
-        let axes = nest.axes.len();
-        let same: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
-        let kernel = nest::emit_kernel(self.context, self.module, "joined", nest, &same);
-        let key = (parts.map(str::to_owned), Form::of(kernel));
-        if let Some(name) = self.made.get(&key) {
-            kernel.erase();
-            return self.kernels[name];
-        }
-        let stem = joined_name(parts[0], parts[1]);
-        let name = (0..)
-            .map(|number| if number == 0 { stem.clone() } else { format!("{stem}_{number}") })
-            .find(|name| !self.kernels.contains_key(name))
-            .expect("names do not run out");
-        kernel.set_attr("sym_name", attr::of_string(self.context, &name));
-        self.kernels.insert(name.clone(), kernel);
-        self.made.insert(key, name);
-        kernel
-    }
-
-    /// Applies the joined kernel in the place of both.
-    fn apply(&self, user: Op<'c>, maker: Op<'c>, joint: &Joint<'c>) -> Op<'c> {
-        let kernel = joint.kernel;
-        let args = kernel.body(0).expect("it was written").args();
-        let types: Vec<Type<'c>> = args.iter().map(|arg| arg.ty()).collect();
-        let mut b = Builder::before(self.context, user).with_location(user.location());
-        let mut operand = |(&(part, number), &ty): (&(Part, usize), &Type<'c>)| {
-            let run = match part {
-                Part::Reader => user,
-                Part::Maker => maker,
-            };
-            view(&mut b, run.operand(number), ty)
-        };
-        let values: Vec<_> = joint.operands.iter().zip(&types).map(&mut operand).collect();
-        let names = [maker, user].map(|op| op.attr("name").and_then(attr::string).unwrap_or(""));
-        let name = if names[0] == names[1] { names[0].to_owned() } else { names.join("+") };
-        let (inputs, inits) = values.split_at(values.len() - 1);
-        let run = RunOp { name: &name, kernel: kernel.symbol(), inputs, inits, at: &[] };
-        let run = run.build(&mut b);
-        for (reader, operand) in user.result(0).uses() {
-            if reader.is("tile.view") {
-                reader.result(0).replace_with(view(&mut b, run.result(0), reader.result(0).ty()));
-            } else {
-                let ty = user.result(0).ty();
-                reader.set_operand(operand, view(&mut b, run.result(0), ty));
-            }
-        }
-        erase_views(user.result(0));
-        user.erase();
-        erase_views(maker.result(0));
-        maker.erase();
-        run
-    }
-}
-
-/// The name of a kernel that is made of two: what both were made of is named once.
-fn joined_name(maker: &str, reader: &str) -> String {
-    let digit = |c: char| c.is_ascii_digit();
-    let shared = maker.trim_end_matches(digit);
-    let own = match reader.strip_prefix(shared).filter(|_| shared.ends_with('_')) {
-        Some(rest) => rest.trim_start_matches(digit),
-        None => reader,
-    };
-    let own = own.trim_end_matches(|c: char| digit(c) || c == '_').trim_start_matches('_');
-    if own.is_empty() { maker.to_owned() } else { format!("{maker}_{own}") }
 }
 
 fn no_nest() -> Refused {
