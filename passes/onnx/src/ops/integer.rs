@@ -12,7 +12,8 @@ use crate::node::{Node, Operand, Plan};
 use crate::payload::{Access, Build, Calc, Num, Tensor, identity};
 use crate::types::ElementType;
 
-const BYTES: &[ElementType] = &[ElementType::I8, ElementType::U8];
+/// The small integers.
+pub const BYTES: &[ElementType] = &[ElementType::I8, ElementType::U8];
 
 pub const OPERATORS: &[Operator] = &[
     op("MatMulInteger", 10, 4, &[], mat_mul_integer).at_least(2),
@@ -21,14 +22,14 @@ pub const OPERATORS: &[Operator] = &[
 
 /// Which element of a factor a zero point or a scale belongs to.
 #[derive(Clone, Copy)]
-enum Grain {
+pub enum Grain {
     Tensor,
     /// One for each row of the left factor or column of the right, an axis of the nest.
     Axis(usize),
 }
 
 /// The grain of an operand beside the factor whose own axis is `axis` of the nest's.
-fn grain(
+pub fn grain(
     node: &Node<'_>,
     operand: &Operand,
     name: &str,
@@ -48,7 +49,8 @@ fn grain(
 }
 
 impl Grain {
-    fn access(self, rank: usize, axes: usize) -> Vec<Linear> {
+    /// The access to a tensor of it, of `rank` dimensions, in a nest of `axes` axes.
+    pub fn access(self, rank: usize, axes: usize) -> Vec<Linear> {
         match self {
             Self::Tensor => vec![Linear::constant(axes, 0); rank],
             Self::Axis(axis) => vec![Linear::axis(axes, axis)],
@@ -57,33 +59,31 @@ impl Grain {
 }
 
 /// The axes of the result that are rows of `a` and columns of `b`.
-fn own_axes(a: &Operand, b: &Operand, rank: usize) -> [Option<usize>; 2] {
+pub fn own_axes(a: &Operand, b: &Operand, rank: usize) -> [Option<usize>; 2] {
     let column = (b.rank() > 1).then(|| rank - 1);
     let row = (a.rank() > 1).then(|| rank - 1 - usize::from(column.is_some()));
     [row, column]
 }
 
-/// The sum of products of two factors, each less its zero point.
-fn sum<'c>(
+/// Adds products of two factors, each less its zero point where it has one, to 32-bit integers
+/// `start`, over a nest whose axes are those of `start` and then the `reduced` ones.
+pub fn accumulate<'c>(
     b: &mut Build<'_, 'c>,
-    product: &Product,
-    factors: [&Tensor<'c>; 2],
-    zeros: [Option<(&Tensor<'c>, Grain)>; 2],
+    start: &Tensor<'c>,
+    reduced: &[i64],
+    factors: [Access<'_, 'c>; 2],
+    zeros: [Option<Access<'_, 'c>>; 2],
 ) -> Tensor<'c> {
-    let dims = &product.dims;
-    let axes = dims.len() + 1;
-    let start = b.fill(ElementType::I32, dims, Scalar::Int(0));
-    let mut kinds = vec![Axis::Parallel; dims.len()];
-    kinds.push(Axis::Reduction);
-    let extents = [&dims[..], &[product.depth]].concat();
-    let mut inputs: Vec<Access<'_, 'c>> =
-        vec![(factors[0], product.left.clone()), (factors[1], product.right.clone())];
-    for (zero, grain) in zeros.into_iter().flatten() {
-        inputs.push((zero, grain.access(zero.dims().len(), axes)));
-    }
-    let given_zeros = zeros.map(|zero| zero.is_some());
-    let target = (0..dims.len()).map(|axis| Linear::axis(axes, axis)).collect();
-    let sums = b.nest(&kinds, &extents, &inputs, &[(&start, target)], |calc, given| {
+    let free = start.dims().len();
+    let axes = free + reduced.len();
+    let mut kinds = vec![Axis::Parallel; free];
+    kinds.resize(axes, Axis::Reduction);
+    let extents = [start.dims(), reduced].concat();
+    let given_zeros = [zeros[0].is_some(), zeros[1].is_some()];
+    let mut inputs = factors.to_vec();
+    inputs.extend(zeros.into_iter().flatten());
+    let target = (0..free).map(|axis| Linear::axis(axes, axis)).collect();
+    let sums = b.nest(&kinds, &extents, &inputs, &[(start, target)], |calc, given| {
         let (so_far, given) = given.split_last().expect("a nest has an output");
         let mut zeros = given[2..].iter();
         let mut factor = |calc: &mut Calc<'_, 'c>, x: Num<'c>, has_zero: bool| {
@@ -100,6 +100,38 @@ fn sum<'c>(
         vec![calc.add(*so_far, product)]
     });
     sums.into_iter().next().expect("one output gives one result")
+}
+
+/// The sum of products of two factors of matrices, each less its zero point.
+fn sum<'c>(
+    b: &mut Build<'_, 'c>,
+    product: &Product,
+    factors: [&Tensor<'c>; 2],
+    zeros: [Option<(&Tensor<'c>, Grain)>; 2],
+) -> Tensor<'c> {
+    let axes = product.dims.len() + 1;
+    let start = b.fill(ElementType::I32, &product.dims, Scalar::Int(0));
+    let factors = [(factors[0], product.left.clone()), (factors[1], product.right.clone())];
+    let zeros =
+        zeros.map(|zero| zero.map(|(zero, grain)| (zero, grain.access(zero.dims().len(), axes))));
+    accumulate(b, &start, &[product.depth], factors, zeros)
+}
+
+/// `sum · left · right / own` as a small integer around `zero`.
+pub fn requantized<'c>(
+    calc: &mut Calc<'_, 'c>,
+    sum: Num<'c>,
+    scales: &[Num<'c>],
+    zero: Num<'c>,
+    element: ElementType,
+) -> Num<'c> {
+    let number = ElementType::F32;
+    let [left, right, own] = [0, 1, 2].map(|at| calc.cast(scales[at], number));
+    let scale = calc.mul(left, right);
+    let scale = calc.div(scale, own);
+    let (sum, zero) = (calc.cast(sum, number), calc.cast(zero, number));
+    let scaled = calc.mul(sum, scale);
+    rounded(calc, scaled, Some(zero), element)
 }
 
 fn mat_mul_integer(node: &Node<'_>) -> Result<Plan> {
@@ -152,7 +184,6 @@ fn quantized_mat_mul(node: &Node<'_>) -> Result<Plan> {
         let factor_zeros = [Some((&args[5], zeros[0])), Some((&args[6], zeros[1]))];
         let sums = sum(b, &product, [&args[0], &args[1]], factor_zeros);
         let rank = sums.dims().len();
-        let number = ElementType::F32;
         let mut inputs = vec![(&sums, identity(rank))];
         for (at, grain) in scales.iter().enumerate() {
             let scale = &args[2 + at];
@@ -160,12 +191,7 @@ fn quantized_mat_mul(node: &Node<'_>) -> Result<Plan> {
         }
         inputs.push((&args[7], zeros[2].access(args[7].dims().len(), rank)));
         vec![b.map_at(element, &product.dims, &inputs, |calc, given| {
-            let [left, right, own] = [1, 2, 3].map(|at| calc.cast(given[at], number));
-            let scale = calc.mul(left, right);
-            let scale = calc.div(scale, own);
-            let (sum, zero) = (calc.cast(given[0], number), calc.cast(given[4], number));
-            let scaled = calc.mul(sum, scale);
-            rounded(calc, scaled, Some(zero), element)
+            requantized(calc, given[0], &given[1..4], given[4], element)
         })]
     }))
 }

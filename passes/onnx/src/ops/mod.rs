@@ -7,6 +7,7 @@ mod attention;
 mod binary;
 mod cast;
 mod conv;
+mod conv_integer;
 mod conv_transpose;
 mod create;
 mod cumulative;
@@ -98,6 +99,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         binary::OPERATORS,
         cast::OPERATORS,
         conv::OPERATORS,
+        conv_integer::OPERATORS,
         conv_transpose::OPERATORS,
         create::OPERATORS,
         cumulative::OPERATORS,

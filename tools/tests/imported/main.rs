@@ -1,0 +1,7 @@
+//! Operators of ONNX and of ONNX Runtime against their definitions.
+//!
+//! What is imported is run by the interpreter, and compared with plain loops: the question is what is
+//! meant.
+
+mod convolutions;
+mod net;
