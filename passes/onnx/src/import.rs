@@ -12,7 +12,7 @@ use weft_dialects::ir::{Context, Module, Val, empty_module, module_op};
 use crate::elements::Elements;
 use crate::error::{Report, Result};
 use crate::inputs::{self, Extent, Options};
-use crate::model::{Model, describe};
+use crate::model::{Model, describe, domain, operators_of};
 use crate::node::{Node, Operand, Plan, ValueId};
 use crate::ops;
 use crate::payload::{Build, Tensor, graph_type, identity};
@@ -54,13 +54,14 @@ pub fn import_model<'c>(
     Ok((module, Imported { files }))
 }
 
-/// Name and first version of every supported operator, sorted.
-pub fn operators() -> Vec<(&'static str, i64)> {
+/// Name and first version of every supported operator, sorted; those of other domains than the
+/// standard one behind the name of theirs and a dot.
+pub fn operators() -> Vec<(String, i64)> {
     let mut all: Vec<_> =
-        ops::every_form().map(|operator| (operator.name, operator.since)).collect();
-    all.push(("Constant", 1));
+        ops::every_form().map(|operator| (operator.full_name(), operator.since)).collect();
+    all.push(("Constant".to_owned(), 1));
     all.sort_unstable();
-    all.dedup_by_key(|(name, _)| *name);
+    all.dedup_by(|(next, _), (name, _)| next == name);
     all
 }
 
@@ -253,35 +254,25 @@ fn mismatch(what: &str, declared: &inputs::Declared<'_>, ty: &TensorType) -> cra
 
 /// The operator of a node, in the version that the model asks for.
 fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> {
-    let standard = matches!(proto.domain(), "" | "ai.onnx");
-    if standard && model.opset == 0 {
-        return Err(Report::new(format!("{} needs the standard operators", describe(proto)))
-            .note("the model imports no version of them")
-            .help(format!("an opset_import of domain \"\", up to version {}", ops::OPSET_MAX))
-            .invalid());
+    let (domain, name) = (domain(proto.domain()), proto.op_type());
+    let known = ops::DOMAINS.iter().find(|known| known.name == domain);
+    let version = model.opset(domain);
+    if let Some(known) = known {
+        expect_version(proto, known, version)?;
     }
-    if standard && model.opset > ops::OPSET_MAX {
-        return Err(Report::new(format!(
-            "the model uses version {} of the standard operators",
-            model.opset
-        ))
-        .help(format!("{} to {}", ops::OPSET_MIN, ops::OPSET_MAX))
-        .unsupported());
-    }
-    let name = proto.op_type();
-    let first = ops::forms(name).map(|operator| operator.since).min().filter(|_| standard);
+    let first = ops::forms(domain, name).map(|operator| operator.since).min();
     let Some(first) = first else {
         return Err(Report::new(format!("{} is not supported", describe(proto)))
-            .note(match standard {
-                true => format!("operator {name:?}, version {}", model.opset),
-                false => format!("operator {name:?} of domain {:?}", proto.domain()),
+            .note(match domain {
+                "" => format!("operator {name:?}, version {version}"),
+                _ => format!("operator {name:?} of domain {domain:?}"),
             })
-            .help(alike(name))
+            .help(alike(domain, name))
             .unsupported());
     };
-    ops::find(name, model.opset).ok_or_else(|| {
-        Report::new(format!("{} is not supported in version {}", describe(proto), model.opset))
-            .help(match ops::end(name) {
+    ops::find(domain, name, version).ok_or_else(|| {
+        Report::new(format!("{} is not supported in version {version}", describe(proto)))
+            .help(match ops::end(domain, name) {
                 Some(last) => format!("{name} from version {first} to {last}"),
                 None => format!("{name} since version {first}, up to {}", ops::OPSET_MAX),
             })
@@ -289,15 +280,43 @@ fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> 
     })
 }
 
-/// The supported operators whose names are most like `name`.
-fn alike(name: &str) -> String {
-    let names = operators().into_iter();
-    let mut names: Vec<_> =
-        names.map(|(known, _)| (strsim::jaro_winkler(name, known), known)).collect();
+/// Fails unless the model imports a version of the operators of a domain that is understood.
+fn expect_version(proto: &NodeProto, domain: &ops::Domain, version: i64) -> Result<()> {
+    let operators = operators_of(domain.name);
+    if version == 0 {
+        return Err(Report::new(format!("{} needs {operators}", describe(proto)))
+            .note("the model imports no version of them")
+            .help(format!(
+                "an opset_import of domain {:?}, up to version {}",
+                domain.name, domain.newest
+            ))
+            .invalid());
+    }
+    if version > domain.newest {
+        return Err(Report::new(format!("the model uses version {version} of {operators}"))
+            .help(match domain.oldest == domain.newest {
+                true => domain.newest.to_string(),
+                false => format!("{} to {}", domain.oldest, domain.newest),
+            })
+            .unsupported());
+    }
+    Ok(())
+}
+
+/// The supported operators whose names are most like `name`, those of its own domain before others.
+fn alike(domain: &str, name: &str) -> String {
+    let mut names: Vec<_> = ops::every_form()
+        .map(|operator| (operator.name, operator.domain != domain, operator.full_name()))
+        .chain([("Constant", !domain.is_empty(), "Constant".to_owned())])
+        .map(|(known, foreign, full)| (strsim::jaro_winkler(name, known), foreign, full))
+        .collect();
+    names.sort_by(|(a, away, first), (b, far, second)| {
+        b.total_cmp(a).then(away.cmp(far)).then(first.cmp(second))
+    });
+    names.dedup_by(|(.., next), (.., name)| next == name);
     let count = names.len();
-    names.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
-    let most = names.iter().take(3).filter(|(alike, _)| *alike > 0.75);
-    let most: Vec<_> = most.map(|(_, name)| *name).collect();
+    let most = names.iter().take(3).filter(|(alike, ..)| *alike > 0.75);
+    let most: Vec<_> = most.map(|(.., name)| &name[..]).collect();
     match most[..] {
         [] => format!("one of the {count} that `weft conformance --operators` lists"),
         _ => format!("{}; `weft conformance --operators` lists all {count}", most.join(", ")),

@@ -22,8 +22,8 @@ use crate::tensor;
 pub struct Model {
     /// The name of the graph.
     pub name: String,
-    /// The version of the standard operator set; 0 when the model imports none.
-    pub opset: i64,
+    /// The version of each operator set that the model imports, by its domain.
+    opsets: BTreeMap<String, i64>,
     /// The inputs that the caller gives, without those that have an initializer.
     pub inputs: Vec<ValueInfoProto>,
     /// The outputs.
@@ -59,7 +59,7 @@ impl Model {
                 .help("a complete file written by onnx.save or an exporter")
                 .malformed()
         })?;
-        let opset = standard_opset(&proto)?;
+        let opsets = opsets(&proto)?;
         let graph = proto.graph.ok_or_else(|| {
             Report::new("this is not an ONNX model")
                 .note(format!("its {size} bytes hold no graph"))
@@ -71,10 +71,10 @@ impl Model {
                 .help("inline them before the export: onnx.inliner.inline_local_functions")
                 .unsupported());
         }
-        Self::check(graph, opset, folder)
+        Self::check(graph, opsets, folder)
     }
 
-    fn check(graph: GraphProto, opset: i64, folder: Folder) -> Result<Self> {
+    fn check(graph: GraphProto, opsets: BTreeMap<String, i64>, folder: Folder) -> Result<Self> {
         if let Some(sparse) = graph.sparse_initializer.first() {
             let name = sparse.values.as_ref().map(|values| values.name()).unwrap_or_default();
             return Err(Report::new(format!("initializer {name:?} is sparse")).unsupported());
@@ -114,7 +114,7 @@ impl Model {
         }
         let model = Self {
             name: graph.name.unwrap_or_default(),
-            opset,
+            opsets,
             inputs,
             outputs: graph.output,
             nodes,
@@ -122,6 +122,12 @@ impl Model {
             folder,
         };
         Ok(model)
+    }
+
+    /// The version of the operators of a domain, `""` for the standard ones; 0 when the model
+    /// imports none.
+    pub fn opset(&self, domain: &str) -> i64 {
+        self.opsets.get(domain).copied().unwrap_or(0)
     }
 
     /// The elements of an initializer or of what a `Constant` node makes.
@@ -138,20 +144,32 @@ impl Model {
     }
 }
 
-/// The version of the operator set with the empty name, also called `ai.onnx`.
-fn standard_opset(model: &ModelProto) -> Result<i64> {
-    let mut version = None;
+/// The domain of operators by its one name: `ai.onnx` is the empty one.
+pub fn domain(name: &str) -> &str {
+    if name == "ai.onnx" { "" } else { name }
+}
+
+/// The operators of a domain in messages.
+pub fn operators_of(domain: &str) -> String {
+    match domain {
+        "" => "the standard operators".to_owned(),
+        domain => format!("the operators of domain {domain:?}"),
+    }
+}
+
+/// The versions of the operator sets that a model imports, by domain.
+fn opsets(model: &ModelProto) -> Result<BTreeMap<String, i64>> {
+    let mut opsets = BTreeMap::new();
     for import in &model.opset_import {
-        if matches!(import.domain(), "" | "ai.onnx") {
-            if version.is_some_and(|v| v != import.version()) {
-                return Err(Report::new("the model imports the standard operators twice")
-                    .note(format!("as versions {} and {}", version.unwrap_or(0), import.version()))
-                    .invalid());
-            }
-            version = Some(import.version());
+        let (domain, version) = (domain(import.domain()), import.version());
+        let first = *opsets.entry(domain.to_owned()).or_insert(version);
+        if first != version {
+            return Err(Report::new(format!("the model imports {} twice", operators_of(domain)))
+                .note(format!("as versions {first} and {version}"))
+                .invalid());
         }
     }
-    Ok(version.unwrap_or(0))
+    Ok(opsets)
 }
 
 fn twice(what: &str, name: &str) -> crate::ImportError {
@@ -162,8 +180,8 @@ fn twice(what: &str, name: &str) -> crate::ImportError {
 
 /// Returns the name of a node in messages.
 pub fn describe(node: &NodeProto) -> String {
-    let op = match node.domain() {
-        "" | "ai.onnx" => node.op_type().to_owned(),
+    let op = match domain(node.domain()) {
+        "" => node.op_type().to_owned(),
         domain => format!("{domain}.{}", node.op_type()),
     };
     match (node.name(), node.output.first()) {

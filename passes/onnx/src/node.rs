@@ -133,7 +133,7 @@ impl<'m> Node<'m> {
         inputs: Vec<Option<Operand>>,
     ) -> Result<Self> {
         let inputs = without_absent_end(inputs);
-        let node = Self { opset: model.opset, model, proto, operator, inputs };
+        let node = Self { opset: model.opset(""), model, proto, operator, inputs };
         let (least, most) = operator.inputs;
         if node.inputs.len() > most || node.inputs.len() < least {
             return Err(node
@@ -265,6 +265,11 @@ impl<'m> Node<'m> {
                 .help("it decides shapes, so it needs to be known at compile time: a constant, an initializer, or calculated from shapes")
                 .unsupported()
         })
+    }
+
+    /// The elements of an input that is stored in the model, however many; `None` of others.
+    pub fn stored(&self, at: usize) -> Result<Option<Elements>> {
+        self.proto.input.get(at).map_or(Ok(None), |name| self.model.tensor(name))
     }
 
     fn attribute(&self, name: &str) -> Option<&'m AttributeProto> {

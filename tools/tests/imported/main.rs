@@ -5,3 +5,4 @@
 
 mod convolutions;
 mod net;
+mod products;

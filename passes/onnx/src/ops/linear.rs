@@ -121,7 +121,8 @@ fn gemm(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-fn scale<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, factor: f64) -> Num<'c> {
+/// `x · factor`.
+pub fn scale<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, factor: f64) -> Num<'c> {
     if factor == 1.0 {
         return x;
     }

@@ -18,6 +18,7 @@ mod grid_sample;
 mod integer;
 mod linear;
 mod loss;
+mod microsoft;
 mod movement;
 mod normalize;
 mod older;
@@ -47,10 +48,32 @@ pub const OPSET_MIN: i64 = 7;
 /// The newest version of the standard operators that is understood.
 pub const OPSET_MAX: i64 = 28;
 
+/// Operators that share a version.
+#[derive(Debug)]
+pub struct Domain {
+    /// Its name; the standard one has none.
+    pub name: &'static str,
+    /// The oldest version of which most operators are understood.
+    pub oldest: i64,
+    /// The newest version that is understood.
+    pub newest: i64,
+}
+
+/// The domain of ONNX Runtime's own operators.
+pub const MICROSOFT: &str = "com.microsoft";
+
+/// The domains that have operators here.
+pub const DOMAINS: &[Domain] = &[
+    Domain { name: "", oldest: OPSET_MIN, newest: OPSET_MAX },
+    Domain { name: MICROSOFT, oldest: 1, newest: 1 },
+];
+
 /// One operator of ONNX.
 #[derive(Debug)]
 pub struct Operator {
-    /// Its name in the standard domain.
+    /// The domain that it belongs to.
+    pub domain: &'static str,
+    /// Its name in the domain.
     pub name: &'static str,
     /// The first version of the operator set in which it means what is implemented.
     pub since: i64,
@@ -64,16 +87,16 @@ pub struct Operator {
     pub plan: fn(&Node<'_>) -> Result<Plan>,
 }
 
-/// The operator of that name as a version of the standard has it.
-pub fn find(name: &str, opset: i64) -> Option<&'static Operator> {
-    let ended = end(name).is_some_and(|last| opset > last);
-    let forms = forms(name).filter(|operator| !ended && operator.since <= opset);
+/// The operator of that name in a domain as a version of it has it.
+pub fn find(domain: &str, name: &str, opset: i64) -> Option<&'static Operator> {
+    let ended = end(domain, name).is_some_and(|last| opset > last);
+    let forms = forms(domain, name).filter(|operator| !ended && operator.since <= opset);
     forms.max_by_key(|operator| operator.since)
 }
 
 /// The forms of an operator through all versions.
-pub fn forms(name: &str) -> impl Iterator<Item = &'static Operator> {
-    every_form().filter(move |operator| operator.name == name)
+pub fn forms(domain: &str, name: &str) -> impl Iterator<Item = &'static Operator> {
+    every_form().filter(move |operator| operator.domain == domain && operator.name == name)
 }
 
 /// Every operator in every form.
@@ -82,13 +105,14 @@ pub fn every_form() -> impl Iterator<Item = &'static Operator> {
 }
 
 /// The last version of an operator that there is no more.
-pub fn end(name: &str) -> Option<i64> {
-    older::ENDS.iter().find(|(ended, _)| *ended == name).map(|(_, last)| *last)
+pub fn end(domain: &str, name: &str) -> Option<i64> {
+    let ended = older::ENDS.iter().filter(|_| domain.is_empty()).find(|(ended, _)| *ended == name);
+    ended.map(|(_, last)| *last)
 }
 
-/// The newest form of an operator.
+/// The newest form of a standard operator.
 fn newest(name: &str) -> Option<&'static Operator> {
-    all().find(|operator| operator.name == name)
+    all().find(|operator| operator.domain.is_empty() && operator.name == name)
 }
 
 /// Every operator in its newest form, by topic.
@@ -125,6 +149,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         top_k::OPERATORS,
     ]
     .into_iter()
+    .chain(microsoft::TABLES)
     .flatten()
 }
 
@@ -136,10 +161,28 @@ const fn op(
     attributes: &'static [&'static str],
     plan: fn(&Node<'_>) -> Result<Plan>,
 ) -> Operator {
-    Operator { name, since, inputs: (inputs, inputs), outputs: 1, attributes, plan }
+    Operator { domain: "", name, since, inputs: (inputs, inputs), outputs: 1, attributes, plan }
+}
+
+/// A line of the table: an operator of ONNX Runtime with a fixed number of inputs and one output.
+const fn microsoft(
+    name: &'static str,
+    inputs: usize,
+    attributes: &'static [&'static str],
+    plan: fn(&Node<'_>) -> Result<Plan>,
+) -> Operator {
+    Operator { domain: MICROSOFT, ..op(name, 1, inputs, attributes, plan) }
 }
 
 impl Operator {
+    /// The name, behind that of the domain where it is not the standard one.
+    pub fn full_name(&self) -> String {
+        match self.domain {
+            "" => self.name.to_owned(),
+            domain => format!("{domain}.{}", self.name),
+        }
+    }
+
     /// The same with inputs that may be left out.
     const fn at_least(mut self, inputs: usize) -> Self {
         self.inputs.0 = inputs;

@@ -135,26 +135,31 @@ fn model() -> impl Strategy<Value = ModelProto> {
         let (least, most) = operator.inputs;
         let inputs = prop::collection::vec(input(ty, shape), least..=most.min(8));
         let opset = prop::sample::select(match super::newest(operator.name) {
-            Some(newest) if newest.since == operator.since => vec![7i64, 9, 11, 13, 17, 18, 20, 27],
-            _ => vec![operator.since],
+            Some(newest) if newest.since != operator.since => vec![operator.since],
+            _ => vec![7i64, 9, 11, 13, 17, 18, 20, 27],
         });
         (inputs, 1..=operator.outputs.min(4), attributes(operator.attributes), opset).prop_map(
             move |(inputs, outputs, attribute, opset)| {
-                one_node(operator.name, inputs, outputs, attribute, opset.max(operator.since))
+                one_node(operator, inputs, outputs, attribute, opset.max(operator.since))
             },
         )
     })
 }
 
 fn one_node(
-    name: &str,
+    operator: &super::Operator,
     inputs: Vec<Input>,
     outputs: usize,
     attribute: Vec<AttributeProto>,
-    opset: i64,
+    opset_standard: i64,
 ) -> ModelProto {
     let mut graph = GraphProto::default();
-    let mut node = NodeProto { op_type: Some(name.to_owned()), attribute, ..NodeProto::default() };
+    let mut node = NodeProto {
+        op_type: Some(operator.name.to_owned()),
+        domain: Some(operator.domain.to_owned()),
+        attribute,
+        ..NodeProto::default()
+    };
     let constant = |name: &str, ty: DataType, dims: Vec<i64>| TensorProto {
         name: Some(name.to_owned()),
         data_type: Some(ty.into()),
@@ -188,8 +193,12 @@ fn one_node(
             .push(ValueInfoProto { name: Some(format!("y{at}")), ..ValueInfoProto::default() });
     }
     graph.node.push(node);
-    let opset = OperatorSetIdProto { version: Some(opset), ..OperatorSetIdProto::default() };
-    ModelProto { opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
+    let opset = |domain: &str, version: i64| OperatorSetIdProto {
+        domain: Some(domain.to_owned()),
+        version: Some(version),
+    };
+    let opset_import = vec![opset("", opset_standard), opset(super::MICROSOFT, 1)];
+    ModelProto { opset_import, graph: Some(graph), ..ModelProto::default() }
 }
 
 fn tensor_info(name: &str, ty: Option<DataType>, dims: &[i64]) -> ValueInfoProto {
@@ -229,7 +238,7 @@ proptest! {
 
 #[test]
 fn operators_are_listed_once() {
-    let mut names: Vec<_> = super::all().map(|operator| operator.name).collect();
+    let mut names: Vec<_> = super::all().map(|operator| (operator.domain, operator.name)).collect();
     names.sort_unstable();
     let count = names.len();
     names.dedup();

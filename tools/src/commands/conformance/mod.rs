@@ -100,7 +100,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let Some(folder) = args.folder.as_deref().filter(|_| !args.operators) else {
         for (name, since) in weft_onnx::operators() {
-            println!("{name:<32} since version {since}");
+            println!("{name:<48} since version {since}");
         }
         return Ok(());
     };
