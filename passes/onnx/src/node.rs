@@ -190,6 +190,11 @@ impl<'m> Node<'m> {
         self.proto.output.iter().rposition(|name| !name.is_empty()).map_or(0, |last| last + 1)
     }
 
+    /// Returns whether the node names its output at `at`, so that something may read it.
+    pub fn names_output(&self, at: usize) -> bool {
+        self.proto.output.get(at).is_some_and(|name| !name.is_empty())
+    }
+
     /// The number of inputs, without absent ones at the end.
     pub fn input_count(&self) -> usize {
         self.inputs.len()

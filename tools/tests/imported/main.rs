@@ -5,4 +5,5 @@
 
 mod convolutions;
 mod net;
+mod norms;
 mod products;

@@ -22,10 +22,13 @@ pub const OPERATORS: &[Operator] = &[
         .up_to(3),
     op("MeanVarianceNormalization", 9, 1, &["axes"], mean_variance),
     op("RMSNormalization", 23, 2, &["axis", "epsilon", "stash_type"], rms_normalization),
+    // No operator of the standard, but exporters write it as if it were one.
+    op("SimplifiedLayerNormalization", 1, 2, &["axis", "epsilon", "stash_type"], rms_normalization)
+        .up_to(2),
 ];
 
 /// The mean of `x` over some axes.
-fn mean<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axes: &[usize]) -> Tensor<'c> {
+pub fn mean<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axes: &[usize]) -> Tensor<'c> {
     let number = computed(x.element());
     let sum =
         fold_axes(b, x, axes, &[], (number, Scalar::Int(0)), |calc, x, sum| calc.add(sum, x[0]));
@@ -33,7 +36,7 @@ fn mean<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, axes: &[usize]) -> Tensor<'c>
 }
 
 /// The mean of the squared distance to `mean`, or to zero.
-fn variance<'c>(
+pub fn variance<'c>(
     b: &mut Build<'_, 'c>,
     x: &Tensor<'c>,
     axes: &[usize],
@@ -61,7 +64,11 @@ fn divide<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, by: f64) -> Tensor<'c> {
 }
 
 /// `1 / sqrt(x + epsilon)`.
-fn inverse_deviation<'c>(b: &mut Build<'_, 'c>, variance: &Tensor<'c>, epsilon: f64) -> Tensor<'c> {
+pub fn inverse_deviation<'c>(
+    b: &mut Build<'_, 'c>,
+    variance: &Tensor<'c>,
+    epsilon: f64,
+) -> Tensor<'c> {
     b.map(computed(variance.element()), variance.dims(), &[variance], |calc, x| {
         let (epsilon, one) = (calc.like(x[0], epsilon), calc.like(x[0], 1.0));
         let sum = calc.add(x[0], epsilon);
@@ -71,7 +78,7 @@ fn inverse_deviation<'c>(b: &mut Build<'_, 'c>, variance: &Tensor<'c>, epsilon: 
 }
 
 /// `(x - mean) · factor`, then by a scale and a bias where they are given with their accesses.
-fn normalized<'c>(
+pub fn normalized<'c>(
     b: &mut Build<'_, 'c>,
     x: &Tensor<'c>,
     axes: &[usize],
@@ -306,18 +313,33 @@ fn layer_normalization(node: &Node<'_>) -> Result<Plan> {
     }))
 }
 
-fn rms_normalization(node: &Node<'_>) -> Result<Plan> {
+/// RMSNormalization; SimplifiedLayerNormalization is the same, and may also make the factors.
+pub fn rms_normalization(node: &Node<'_>) -> Result<Plan> {
     let (operands, axes) = layer(node)?;
-    let ty = operands[0].ty.clone();
+    let (x, scale) = (operands[0], operands[1]);
     let epsilon = node.float("epsilon", 1e-5)?;
+    // The result has the type of the scale, and is rounded to it once.
+    let (element, number) = (scale.element(), computed(x.element()));
+    let mut results = vec![node.ty(element, x.dims().to_vec())?];
+    let folded: Vec<_> =
+        (0..x.rank()).map(|d| if axes.contains(&d) { 1 } else { x.dims()[d] }).collect();
+    results.push(node.ty(number, folded.clone())?);
+    results.truncate(node.outputs());
+    let outputs = results.len();
     let operands = operands.into_iter().cloned().collect();
-    Ok(Plan::new(operands, vec![ty], move |b, args| {
-        let x = &args[0];
-        let spread = variance(b, x, &axes, None);
+    Ok(Plan::new(operands, results, move |b, args| {
+        let same = args[0].element() == element;
+        let x = if same { args[0].clone() } else { b.cast(&args[0], number) };
+        let spread = variance(b, &x, &axes, None);
         let factor = inverse_deviation(b, &spread, epsilon);
         let rank = x.dims().len();
         let affine = [(&args[1], broadcast(args[1].dims(), x.dims(), rank))];
-        vec![normalized(b, x, &axes, None, &factor, &affine)]
+        let y = normalized(b, &x, &axes, None, &factor, &affine);
+        let mut results = vec![b.cast(&y, element)];
+        if outputs > 1 {
+            results.push(b.reshape(&factor, &folded));
+        }
+        results
     }))
 }
 

@@ -12,21 +12,26 @@ pub const OPERATORS: &[Operator] =
     &[op("RotaryEmbedding", 23, 4, &["interleaved", "num_heads", "rotary_embedding_dim"], rotary)
         .at_least(3)];
 
-/// The order of batch, heads, tokens and numbers: `[batch, tokens, heads, numbers]` of three
-/// dimensions, `[batch, heads, tokens, numbers]` of four.
-struct Layout {
-    dims: [i64; 4],
-    tokens: usize,
+/// How numbers are paired and turned.
+#[derive(Clone, Copy)]
+pub struct Turn {
+    /// The extents: `[batch, tokens, heads, numbers]`, or heads before tokens.
+    pub dims: [i64; 4],
+    /// The axis of the tokens.
+    pub tokens: usize,
+    /// The first numbers of each head, which are turned.
+    pub turned: i64,
+    /// A number is paired with the next one, not with one in the other half.
+    pub interleaved: bool,
 }
 
-fn layout(node: &Node<'_>, x: &Operand) -> Result<Layout> {
+/// The extents and the axis of the tokens: heads are an axis of their own in four dimensions.
+fn layout(node: &Node<'_>, x: &Operand) -> Result<([i64; 4], usize)> {
     let heads = node.int("num_heads")?.unwrap_or(0);
     match *x.dims() {
-        [batch, heads, tokens, numbers] => {
-            Ok(Layout { dims: [batch, heads, tokens, numbers], tokens: 2 })
-        }
+        [batch, heads, tokens, numbers] => Ok(([batch, heads, tokens, numbers], 2)),
         [batch, tokens, width] if heads > 0 && width % heads == 0 => {
-            Ok(Layout { dims: [batch, tokens, heads, width / heads], tokens: 1 })
+            Ok(([batch, tokens, heads, width / heads], 1))
         }
         _ => Err(node
             .report(format!("turns {} of {heads} heads", x.ty))
@@ -35,37 +40,63 @@ fn layout(node: &Node<'_>, x: &Operand) -> Result<Layout> {
     }
 }
 
-fn rotary(node: &Node<'_>) -> Result<Plan> {
-    let x = node.typed(0, "X", ElementType::FLOATS)?;
-    let layout = layout(node, x)?;
-    let numbers = layout.dims[3];
-    let turned = match node.int("rotary_embedding_dim")?.unwrap_or(0) {
-        0 => numbers,
-        turned => turned,
-    };
+/// Fails unless an even number of a head's numbers is turned.
+pub fn expect_even(node: &Node<'_>, turned: i64, numbers: i64) -> Result<()> {
     if turned < 2 || turned % 2 != 0 || turned > numbers {
         return Err(node
             .report(format!("turns {turned} of {numbers} numbers"))
             .help("an even number of them")
             .invalid());
     }
+    Ok(())
+}
+
+/// The operand at `at`, a table with a row of cosines or sines for every position.
+pub fn table<'n>(
+    node: &'n Node<'_>,
+    x: &Operand,
+    at: usize,
+    name: &str,
+    turned: i64,
+) -> Result<&'n Operand> {
+    let table = node.input(at, name)?;
+    node.expect_same_element(x, table)?;
+    if table.rank() == 2 && table.dims()[0] > 0 && table.dims()[1] == turned / 2 {
+        return Ok(table);
+    }
+    Err(unfit(node, table, name, turned))
+}
+
+fn unfit(node: &Node<'_>, table: &Operand, name: &str, turned: i64) -> crate::ImportError {
+    node.report(format!("reads {name:?} as {}", table.ty))
+        .help(format!("{} numbers for each position", turned / 2))
+        .invalid()
+}
+
+fn rotary(node: &Node<'_>) -> Result<Plan> {
+    let x = node.typed(0, "X", ElementType::FLOATS)?;
+    let (dims, token_axis) = layout(node, x)?;
+    let turned = match node.int("rotary_embedding_dim")?.unwrap_or(0) {
+        0 => dims[3],
+        turned => turned,
+    };
+    expect_even(node, turned, dims[3])?;
     let interleaved = node.flag("interleaved", false)?;
-    let (batch, tokens) = (layout.dims[0], layout.dims[layout.tokens]);
+    let (batch, tokens) = (dims[0], dims[token_axis]);
     let mut operands = vec![x.clone()];
     let ids = node.optional(3);
     for (at, name) in [(1, "cos_cache"), (2, "sin_cache")] {
-        let cache = node.input(at, name)?;
-        node.expect_same_element(x, cache)?;
-        let fits = match ids {
-            Some(_) => cache.rank() == 2 && cache.dims()[0] > 0 && cache.dims()[1] == turned / 2,
-            None => cache.dims() == [batch, tokens, turned / 2],
+        let cache = match ids {
+            Some(_) => table(node, x, at, name, turned)?,
+            None => {
+                let cache = node.input(at, name)?;
+                node.expect_same_element(x, cache)?;
+                if cache.dims() != [batch, tokens, turned / 2] {
+                    return Err(unfit(node, cache, name, turned));
+                }
+                cache
+            }
         };
-        if !fits {
-            return Err(node
-                .report(format!("reads {name:?} as {}", cache.ty))
-                .help(format!("{} numbers for each position", turned / 2))
-                .invalid());
-        }
         operands.push(cache.clone());
     }
     if let Some(ids) = ids {
@@ -78,23 +109,37 @@ fn rotary(node: &Node<'_>) -> Result<Plan> {
         }
         operands.push(ids.clone());
     }
-    let element = x.element();
+    let turn = Turn { dims, tokens: token_axis, turned, interleaved };
     Ok(Plan::new(operands, vec![x.ty.clone()], move |b, args| {
-        let x = b.reshape(&args[0], &layout.dims);
-        if layout.dims.contains(&0) {
-            return vec![args[0].clone()];
-        }
         let shape = [batch, tokens, turned / 2];
         let [cos, sin] = [1, 2].map(|at| angles(b, &args[at], args.get(3), &shape));
-        let (step, second) = if interleaved { (2, 1) } else { (1, turned / 2) };
-        let mut sizes = layout.dims;
+        vec![turn.build(b, &args[0], [&cos, &sin])]
+    }))
+}
+
+impl Turn {
+    /// `x` with its pairs turned by the angles of `[batch, tokens, pairs]`.
+    pub fn build<'c>(
+        &self,
+        b: &mut Build<'_, 'c>,
+        x: &Tensor<'c>,
+        [cos, sin]: [&Tensor<'c>; 2],
+    ) -> Tensor<'c> {
+        if self.dims.contains(&0) {
+            return x.clone();
+        }
+        let (element, shape) = (x.element(), x.dims().to_vec());
+        let x = b.reshape(x, &self.dims);
+        let turned = self.turned;
+        let (step, second) = if self.interleaved { (2, 1) } else { (1, turned / 2) };
+        let mut sizes = self.dims;
         sizes[3] = turned / 2;
         let steps = [1, 1, 1, if turned > 2 { step } else { 1 }];
         let left = b.slice(&x, &[0; 4], &sizes, &steps);
         let right = b.slice(&x, &[0, 0, 0, second], &sizes, &steps);
-        let beside = vec![Linear::axis(4, 0), Linear::axis(4, layout.tokens), Linear::axis(4, 3)];
+        let beside = vec![Linear::axis(4, 0), Linear::axis(4, self.tokens), Linear::axis(4, 3)];
         let inputs =
-            [(&left, identity(4)), (&right, identity(4)), (&cos, beside.clone()), (&sin, beside)];
+            [(&left, identity(4)), (&right, identity(4)), (cos, beside.clone()), (sin, beside)];
         let real = b.map_at(element, &sizes, &inputs, |calc, x| {
             let (along, across) = (calc.mul(x[2], x[0]), calc.mul(x[3], x[1]));
             calc.sub(along, across)
@@ -105,12 +150,12 @@ fn rotary(node: &Node<'_>) -> Result<Plan> {
         });
         let y = b.insert(&real, &x, &[0; 4], &steps);
         let y = b.insert(&other, &y, &[0, 0, 0, second], &steps);
-        vec![b.reshape(&y, args[0].dims())]
-    }))
+        b.reshape(&y, &shape)
+    }
 }
 
 /// The cosines or sines of every token: `[batch, tokens, pairs]`.
-fn angles<'c>(
+pub fn angles<'c>(
     b: &mut Build<'_, 'c>,
     cache: &Tensor<'c>,
     ids: Option<&Tensor<'c>>,

@@ -287,24 +287,29 @@ fn hard_swish(node: &Node<'_>) -> Result<Plan> {
     })
 }
 
+/// `x / 2 · (1 + erf(x / sqrt(2)))`.
+pub fn gelu_by_erf<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
+    let inner = scaled(calc, x, std::f64::consts::FRAC_1_SQRT_2);
+    let curve = calc.math("erf", inner);
+    half_of(calc, x, curve)
+}
+
+/// `x / 2 · (1 + tanh(sqrt(2 / pi) · (x + 0.044715 · x³)))`.
+pub fn gelu_by_tanh<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
+    let square = calc.mul(x, x);
+    let (c, one) = (calc.like(x, 0.044_715), calc.like(x, 1.0));
+    let cubic = calc.mul(square, c);
+    let factor = calc.add(cubic, one);
+    let stretched = calc.mul(x, factor);
+    let inner = scaled(calc, stretched, (2.0 / std::f64::consts::PI).sqrt());
+    let curve = calc.math("tanh", inner);
+    half_of(calc, x, curve)
+}
+
 fn gelu(node: &Node<'_>) -> Result<Plan> {
     match node.string("approximate", "none")? {
-        "none" => float(node, |calc, x| {
-            let inner = scaled(calc, x, std::f64::consts::FRAC_1_SQRT_2);
-            let curve = calc.math("erf", inner);
-            half_of(calc, x, curve)
-        }),
-        "tanh" => float(node, |calc, x| {
-            // sqrt(2 / pi) · (x + 0.044715 · x³)
-            let square = calc.mul(x, x);
-            let (c, one) = (calc.like(x, 0.044_715), calc.like(x, 1.0));
-            let cubic = calc.mul(square, c);
-            let factor = calc.add(cubic, one);
-            let stretched = calc.mul(x, factor);
-            let inner = scaled(calc, stretched, (2.0 / std::f64::consts::PI).sqrt());
-            let curve = calc.math("tanh", inner);
-            half_of(calc, x, curve)
-        }),
+        "none" => float(node, gelu_by_erf),
+        "tanh" => float(node, gelu_by_tanh),
         other => Err(node
             .report(format!("has approximate {other:?}"))
             .help("\"none\" or \"tanh\"")

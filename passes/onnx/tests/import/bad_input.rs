@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use prost::Message;
 use weft_onnx::proto::tensor_proto::{DataLocation, DataType};
-use weft_onnx::proto::{StringStringEntryProto, TensorProto};
+use weft_onnx::proto::{OperatorSetIdProto, StringStringEntryProto, TensorProto};
 use weft_onnx::{ImportError, Model, Options, Weights, check};
 
 fn relu() -> Net {
@@ -59,6 +59,41 @@ fn unknown_domain() {
     let mut net = relu();
     net.graph().node[0].domain = Some("com.example".to_owned());
     assert!(net.error().contains(r#"operator "Relu" of domain "com.example""#));
+}
+
+#[test]
+fn domains_with_operators() {
+    let net = |domain: &str, op: &str, version: Option<i64>| {
+        let mut net = relu();
+        net.graph().node[0].op_type = Some(op.to_owned());
+        net.graph().node[0].domain = Some(domain.to_owned());
+        net.proto.opset_import.extend(version.map(|version| OperatorSetIdProto {
+            domain: Some(domain.to_owned()),
+            version: Some(version),
+        }));
+        net
+    };
+    net("com.microsoft", "QuickGelu", Some(1)).check().unwrap();
+    let error = net("com.microsoft", "QuickGelo", Some(1)).error();
+    assert!(error.contains(r#"operator "QuickGelo" of domain "com.microsoft""#), "{error}");
+    assert!(error.contains("help: com.microsoft.QuickGelu"), "{error}");
+    // The domain of a node decides, and what is elsewhere is named in full.
+    let error = net("", "FastGelu", None).error();
+    assert!(error.contains("help: com.microsoft.FastGelu"), "{error}");
+    let error = net("com.microsoft", "QuickGelu", None).error();
+    assert!(error.contains(r#"needs the operators of domain "com.microsoft""#), "{error}");
+    assert!(error.contains("up to version 1"), "{error}");
+    let error = net("com.microsoft", "QuickGelu", Some(2)).error();
+    assert!(error.contains(r#"version 2 of the operators of domain "com.microsoft""#), "{error}");
+    let mut twice = net("com.microsoft", "QuickGelu", Some(1));
+    twice
+        .proto
+        .opset_import
+        .push(OperatorSetIdProto { domain: Some("com.microsoft".to_owned()), version: Some(3) });
+    assert!(twice.error().contains(r#"imports the operators of domain "com.microsoft" twice"#));
+    let all = weft_onnx::operators();
+    assert!(all.contains(&("com.microsoft.Gelu".to_owned(), 1)));
+    assert!(all.contains(&("Gelu".to_owned(), 20)));
 }
 
 #[test]

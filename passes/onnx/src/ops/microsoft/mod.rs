@@ -3,10 +3,21 @@
 //! They mean what the processor's kernels of ONNX Runtime compute. Most are standard operators with
 //! something done before or behind them; what they share is in the files of those.
 
+mod embed;
 mod fused_matmul;
+mod gelu;
 mod matmul_nbits;
+mod rotary;
+mod skip_norm;
 
 use super::Operator;
 
 /// Every operator of the domain, by topic.
-pub const TABLES: [&[Operator]; 2] = [fused_matmul::OPERATORS, matmul_nbits::OPERATORS];
+pub const TABLES: [&[Operator]; 6] = [
+    embed::OPERATORS,
+    fused_matmul::OPERATORS,
+    gelu::OPERATORS,
+    matmul_nbits::OPERATORS,
+    rotary::OPERATORS,
+    skip_norm::OPERATORS,
+];
