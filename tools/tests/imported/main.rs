@@ -3,6 +3,7 @@
 //! What is imported is run by the interpreter, and compared with plain loops: the question is what is
 //! meant.
 
+mod attention;
 mod convolutions;
 mod net;
 mod norms;

@@ -3,6 +3,7 @@
 //! A function checks operands and attributes, infers the results' types, and says what the
 //! operator computes. It knows nothing of other nodes.
 
+mod attend;
 mod attention;
 mod binary;
 mod cast;

@@ -6,18 +6,22 @@
 mod embed;
 mod fused_matmul;
 mod gelu;
+mod group_query;
 mod matmul_nbits;
+mod multi_head;
 mod rotary;
 mod skip_norm;
 
 use super::Operator;
 
 /// Every operator of the domain, by topic.
-pub const TABLES: [&[Operator]; 6] = [
+pub const TABLES: [&[Operator]; 8] = [
     embed::OPERATORS,
     fused_matmul::OPERATORS,
     gelu::OPERATORS,
+    group_query::OPERATORS,
     matmul_nbits::OPERATORS,
+    multi_head::OPERATORS,
     rotary::OPERATORS,
     skip_norm::OPERATORS,
 ];
