@@ -5,6 +5,7 @@
 
 mod attention;
 mod convolutions;
+mod integers;
 mod net;
 mod norms;
 mod products;

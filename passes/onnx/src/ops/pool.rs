@@ -1,5 +1,7 @@
 //! Windows that are folded to one element.
 
+use std::ops::Range;
+
 use weft_dialects::ir::Linear;
 use weft_dialects::ir::payload::Axis;
 
@@ -9,7 +11,7 @@ use super::window::Window;
 use super::{Operator, op};
 use crate::elements::Scalar;
 use crate::error::Result;
-use crate::node::{Node, Plan};
+use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Calc, Num, Tensor, computed, identity};
 use crate::types::ElementType;
 
@@ -166,51 +168,78 @@ fn with_indices<'c>(
 
 fn average_pool(node: &Node<'_>) -> Result<Plan> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;
-    let element = x.element();
-    let window = Window::of(node, x, None, node.flag("ceil_mode", false)?)?;
-    let include_pad = node.flag("count_include_pad", false)?;
-    let dims = [&x.dims()[..2], &window.output].concat();
-    let result = node.ty(element, dims.clone())?;
-    Ok(Plan::new(vec![x.clone()], vec![result], move |b, args| {
-        let padded = window.pad(b, &args[0], Scalar::Int(0));
+    let average = Average::of(node, x)?;
+    let result = node.ty(x.element(), average.dims(x))?;
+    Ok(Plan::new(vec![x.clone()], vec![result], move |b, args| vec![average.build(b, &args[0])]))
+}
+
+/// The mean of every window.
+pub struct Average {
+    window: Window,
+    include_pad: bool,
+}
+
+impl Average {
+    /// Reads the attributes of a pool over `x`.
+    ///
+    /// # Errors
+    /// Those of [`Window::of`].
+    pub fn of(node: &Node<'_>, x: &Operand) -> Result<Self> {
+        let window = Window::of(node, x, None, node.flag("ceil_mode", false)?)?;
+        Ok(Self { window, include_pad: node.flag("count_include_pad", false)? })
+    }
+
+    /// The extents of the result.
+    pub fn dims(&self, x: &Operand) -> Vec<i64> {
+        [&x.dims()[..2], &self.window.output].concat()
+    }
+
+    /// The means, in the type of `x`.
+    pub fn build<'c>(&self, b: &mut Build<'_, 'c>, x: &Tensor<'c>) -> Tensor<'c> {
+        let (window, element) = (&self.window, x.element());
+        let dims = [&x.dims()[..2], &window.output].concat();
+        let padded = window.pad(b, x, Scalar::Int(0));
         let start = zeros(b, element, &dims);
-        let sum = slide(b, &window, &padded, &start, |calc, x, sum| calc.add(sum, x));
-        // If a window reaches beyond the elements that count, its elements are counted.
-        let rank = window.rank();
-        let counted: Vec<_> = (0..rank)
-            .map(|d| match include_pad {
-                true => (0, window.before[d] + window.input[d] + window.after[d]),
-                false => (window.before[d], window.before[d] + window.input[d]),
-            })
-            .collect();
-        let ends = (0..rank).map(|d| {
-            let last = (window.output[d] - 1) * window.strides[d];
-            (0, last + (window.kernel[d] - 1) * window.dilations[d] + 1)
-        });
-        let partial: Vec<_> = counted
+        let sum = slide(b, window, &padded, &start, |calc, x, sum| calc.add(sum, x));
+        let (partial, whole) = self.partial();
+        let counts: Vec<_> = partial
             .iter()
-            .zip(ends)
-            .enumerate()
-            .filter(|(_, (counted, seen))| counted.0 > seen.0 || counted.1 < seen.1)
-            .map(|(d, _)| d)
+            .map(|(d, counted)| count(b, window, *d, counted.clone(), computed(element)))
             .collect();
-        let counts: Vec<_> =
-            partial.iter().map(|&d| count(b, &window, d, counted[d], computed(element))).collect();
-        let whole: i64 =
-            (0..rank).filter(|d| !partial.contains(d)).map(|d| window.kernel[d]).product();
         let axes = dims.len();
         let mut inputs = vec![(&sum, identity(axes))];
-        for (counts, d) in counts.iter().zip(&partial) {
+        for (counts, (d, _)) in counts.iter().zip(&partial) {
             inputs.push((counts, vec![Linear::axis(axes, 2 + d)]));
         }
-        vec![b.map_at(element, &dims, &inputs, |calc, given| {
+        b.map_at(element, &dims, &inputs, |calc, given| {
             let mut count = (whole != 1).then(|| calc.like(given[0], whole as f64));
             for &along in &given[1..] {
                 count = Some(count.map_or(along, |count| calc.mul(count, along)));
             }
             count.map_or(given[0], |count| calc.div(given[0], count))
-        })]
-    }))
+        })
+    }
+
+    /// The dimensions along which a window reaches beyond the elements that count, with these;
+    /// and the number of elements along all others.
+    fn partial(&self) -> (Vec<(usize, Range<i64>)>, i64) {
+        let window = &self.window;
+        let (mut partial, mut whole) = (Vec::new(), 1);
+        for d in 0..window.rank() {
+            let counted = match self.include_pad {
+                true => 0..window.before[d] + window.input[d] + window.after[d],
+                false => window.before[d]..window.before[d] + window.input[d],
+            };
+            let last = (window.output[d] - 1) * window.strides[d];
+            let end = last + (window.kernel[d] - 1) * window.dilations[d] + 1;
+            if counted.start > 0 || counted.end < end {
+                partial.push((d, counted));
+            } else {
+                whole *= window.kernel[d];
+            }
+        }
+        (partial, whole)
+    }
 }
 
 /// Returns the number of elements of each window, along dimension `d`, between two places of the
@@ -219,7 +248,7 @@ fn count<'c>(
     b: &mut Build<'_, 'c>,
     window: &Window,
     d: usize,
-    (from, to): (i64, i64),
+    counted: Range<i64>,
     element: ElementType,
 ) -> Tensor<'c> {
     let start = b.fill(element, &[window.output[d]], Scalar::Int(0));
@@ -229,7 +258,7 @@ fn count<'c>(
     let outputs = [(&start, vec![Linear::axis(2, 0)])];
     let results = b.nest(&axes, &extents, &[], &outputs, |calc, given| {
         let place = calc.linear(&place);
-        let (from, to) = (calc.at(from), calc.at(to));
+        let (from, to) = (calc.at(counted.start), calc.at(counted.end));
         let (after, before) = (calc.ge(place, from), calc.lt(place, to));
         let inside = calc.and(after, before);
         let one = calc.cast(inside, element);

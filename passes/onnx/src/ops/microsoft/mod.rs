@@ -7,21 +7,29 @@ mod embed;
 mod fused_matmul;
 mod gelu;
 mod group_query;
+mod integer_products;
 mod matmul_nbits;
 mod multi_head;
+mod qlinear;
+mod qlinear_pool;
+mod quantize;
 mod rotary;
 mod skip_norm;
 
 use super::Operator;
 
 /// Every operator of the domain, by topic.
-pub const TABLES: [&[Operator]; 8] = [
+pub const TABLES: [&[Operator]; 12] = [
     embed::OPERATORS,
     fused_matmul::OPERATORS,
     gelu::OPERATORS,
     group_query::OPERATORS,
+    integer_products::OPERATORS,
     matmul_nbits::OPERATORS,
     multi_head::OPERATORS,
+    qlinear::OPERATORS,
+    qlinear_pool::OPERATORS,
+    quantize::OPERATORS,
     rotary::OPERATORS,
     skip_norm::OPERATORS,
 ];
