@@ -3,11 +3,12 @@
 
 use crate::elements::{Elements, Scalar};
 use crate::error::{ImportError, Report, Result};
+use crate::inputs::{self, Extent};
 use crate::model::{Model, describe};
 use crate::ops::Operator;
 use crate::payload::{Build, Tensor};
 use crate::proto::attribute_proto::AttributeType;
-use crate::proto::{AttributeProto, NodeProto};
+use crate::proto::{AttributeProto, NodeProto, ValueInfoProto};
 use crate::types::{ElementType, Shape, TensorType, list};
 
 /// Which value of the model: an index into the importer's table.
@@ -193,6 +194,16 @@ impl<'m> Node<'m> {
     /// Returns whether the node names its output at `at`, so that something may read it.
     pub fn names_output(&self, at: usize) -> bool {
         self.proto.output.get(at).is_some_and(|name| !name.is_empty())
+    }
+
+    /// The extent on `axis` that the model declares of its own output that the node makes at `at`.
+    pub fn declared_output(&self, at: usize, axis: usize) -> Option<Extent<'m>> {
+        extent_of(&self.model.outputs, self.proto.output.get(at)?, axis)
+    }
+
+    /// The extent on `axis` that the model declares of its own input that the node reads at `at`.
+    pub fn declared_input(&self, at: usize, axis: usize) -> Option<Extent<'m>> {
+        extent_of(&self.model.inputs, self.proto.input.get(at)?, axis)
     }
 
     /// The number of inputs, without absent ones at the end.
@@ -460,6 +471,12 @@ impl<'m> Node<'m> {
     pub fn unsupported(&self, what: impl Into<String>) -> ImportError {
         self.invalid_report(what.into()).unsupported()
     }
+}
+
+/// The extent on an axis that the one of that name declares.
+fn extent_of<'m>(all: &'m [ValueInfoProto], name: &str, axis: usize) -> Option<Extent<'m>> {
+    let info = all.iter().find(|info| info.name() == name)?;
+    inputs::declared(info, name).ok()??.dims?.into_iter().nth(axis)
 }
 
 fn between(least: usize, most: usize) -> String {

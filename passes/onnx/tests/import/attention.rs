@@ -2,8 +2,9 @@
 
 use crate::net::{Net, int};
 
-use weft_onnx::proto::AttributeProto;
+use weft_onnx::Options;
 use weft_onnx::proto::tensor_proto::DataType;
+use weft_onnx::proto::{AttributeProto, OperatorSetIdProto};
 
 const FLOAT: DataType = DataType::Float;
 
@@ -65,4 +66,37 @@ fn positions() {
     turn(&["2", "5", "24"], &["2", "5", "4"], vec![]).refused("a num_heads that divides the last");
     let odd = vec![int("rotary_embedding_dim", 3)];
     turn(&["2", "3", "5", "8"], &["2", "5", "4"], odd).refused("an even number of them");
+}
+
+/// A step of one token with a cache of `past` positions that declares to make one of `room`.
+fn step(past: &str, room: &str) -> Net {
+    let cache = ["1", "2", past, "8"];
+    let mut net = Net::new()
+        .input("q", &["1", "1", "32"])
+        .input("k", &["1", "1", "16"])
+        .input("past", &cache)
+        .input_of("lengths", DataType::Int32, &["1"])
+        .input_of("total", DataType::Int32, &["1"])
+        .output_of("present", FLOAT, &["1", "2", room, "8"]);
+    let operands = ["q", "k", "k", "past", "past", "lengths", "total"];
+    let heads = vec![int("num_heads", 4), int("kv_num_heads", 2)];
+    net = net.node_with("GroupQueryAttention", &operands, &["y", "present"], heads);
+    net.graph().node[0].domain = Some("com.microsoft".to_owned());
+    net.proto
+        .opset_import
+        .push(OperatorSetIdProto { domain: Some("com.microsoft".to_owned()), version: Some(1) });
+    net
+}
+
+#[test]
+fn room_that_the_model_declares() {
+    step("7", "7").gives(FLOAT, &["1", "1", "32"]);
+    step("7", "8").gives(FLOAT, &["1", "1", "32"]);
+    step("7", "9").refused("1 to 8");
+    step("7", "?").refused("needs to be known at compile time");
+    let mut options = Options::default();
+    options.add_shape("past=1x2x7x8").expect("a shape");
+    step("most", "most").output("y").check_with(&options).expect("one name is one extent");
+    let error = step("old", "all").output("y").check_with(&options).expect_err("two names are not");
+    assert!(error.to_string().contains("needs to be known at compile time"), "{error}");
 }

@@ -3,6 +3,7 @@
 //! They mean what the processor's kernels of ONNX Runtime compute. Most are standard operators with
 //! something done before or behind them; what they share is in the files of those.
 
+mod cached;
 mod embed;
 mod fused_matmul;
 mod gelu;
