@@ -273,38 +273,33 @@ fn dynamic(node: &Node<'_>) -> Result<Plan> {
     results.truncate(node.outputs());
     let outputs = results.len();
     Ok(Plan::new(vec![x.clone()], results, move |b, args| {
-        let x = &args[0];
-        // The range always holds zero, so that zero has an integer of its own.
-        let zero = (ElementType::F32, Scalar::Int(0));
-        let all: Vec<_> = (0..x.dims().len()).collect();
-        let top = fold_axes(b, x, &all, &[], zero, |calc, x, top| calc.max(top, x[0]));
-        let low = fold_axes(b, x, &all, &[], zero, |calc, x, low| calc.min(low, x[0]));
-        let scale = b.map(ElementType::F32, &[], &[&top, &low], |calc, x| {
-            let (range, one) = (calc.sub(x[0], x[1]), calc.like(x[0], 1.0));
-            let (none, steps) = (calc.eq(x[0], x[1]), calc.like(x[0], 255.0));
-            let range = calc.select(none, one, range);
-            calc.div(range, steps)
-        });
-        let zero = b.map(ElementType::U8, &[], &[&low, &scale], |calc, x| {
-            let share = calc.div(x[0], x[1]);
-            let share = calc.neg(share);
-            rounded(calc, share, None, ElementType::U8)
-        });
-        let y = quantized(b, x, &scale, &zero);
-        let mut made = vec![y, scale, zero];
+        let mut made = dynamically(b, &args[0]).to_vec();
         made.truncate(outputs);
         made
     }))
 }
 
-fn quantized<'c>(
-    b: &mut Build<'_, 'c>,
-    x: &Tensor<'c>,
-    scale: &Tensor<'c>,
-    zero: &Tensor<'c>,
-) -> Tensor<'c> {
-    b.map(ElementType::U8, x.dims(), &[x, scale, zero], |calc, x| {
+/// `x` as bytes that hold its range and zero, with their scale and their zero point.
+pub fn dynamically<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>) -> [Tensor<'c>; 3] {
+    // The range always holds zero, so that zero has an integer of its own.
+    let zero = (ElementType::F32, Scalar::Int(0));
+    let all: Vec<_> = (0..x.dims().len()).collect();
+    let top = fold_axes(b, x, &all, &[], zero, |calc, x, top| calc.max(top, x[0]));
+    let low = fold_axes(b, x, &all, &[], zero, |calc, x, low| calc.min(low, x[0]));
+    let scale = b.map(ElementType::F32, &[], &[&top, &low], |calc, x| {
+        let (range, one) = (calc.sub(x[0], x[1]), calc.like(x[0], 1.0));
+        let (none, steps) = (calc.eq(x[0], x[1]), calc.like(x[0], 255.0));
+        let range = calc.select(none, one, range);
+        calc.div(range, steps)
+    });
+    let zero = b.map(ElementType::U8, &[], &[&low, &scale], |calc, x| {
+        let share = calc.div(x[0], x[1]);
+        let share = calc.neg(share);
+        rounded(calc, share, None, ElementType::U8)
+    });
+    let bytes = b.map(ElementType::U8, x.dims(), &[x, &scale, &zero], |calc, x| {
         let (share, zero) = (calc.div(x[0], x[1]), calc.cast(x[2], ElementType::F32));
         rounded(calc, share, Some(zero), ElementType::U8)
-    })
+    });
+    [bytes, scale, zero]
 }

@@ -9,8 +9,7 @@
 
 use super::super::integer::{BYTES, Grain, accumulate, grain, own_axes};
 use super::super::linear::{Product, product};
-use super::super::quantize::rounded;
-use super::super::reduce::fold_axes;
+use super::super::quantize::{dynamically, rounded};
 use super::super::{Operator, microsoft};
 use super::fused_matmul::{order, seen, unordered};
 use crate::elements::Scalar;
@@ -189,31 +188,6 @@ fn dynamic(node: &Node<'_>) -> Result<Plan> {
             numbers.number(calc, sum, &given[2..])
         })]
     }))
-}
-
-/// `x` as bytes that hold its range and zero, with their scale and their zero point.
-fn dynamically<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>) -> [Tensor<'c>; 3] {
-    let number = ElementType::F32;
-    let zero = (number, Scalar::Int(0));
-    let all: Vec<_> = (0..x.dims().len()).collect();
-    let top = fold_axes(b, x, &all, &[], zero, |calc, x, top| calc.max(top, x[0]));
-    let low = fold_axes(b, x, &all, &[], zero, |calc, x, low| calc.min(low, x[0]));
-    let scale = b.map(number, &[], &[&top, &low], |calc, x| {
-        let (range, one) = (calc.sub(x[0], x[1]), calc.like(x[0], 1.0));
-        let (none, steps) = (calc.eq(x[0], x[1]), calc.like(x[0], 255.0));
-        let share = calc.div(range, steps);
-        calc.select(none, one, share)
-    });
-    let zero = b.map(ElementType::U8, &[], &[&low, &scale], |calc, x| {
-        let share = calc.div(x[0], x[1]);
-        let share = calc.neg(share);
-        rounded(calc, share, None, ElementType::U8)
-    });
-    let bytes = b.map(ElementType::U8, x.dims(), &[x, &scale, &zero], |calc, x| {
-        let (share, zero) = (calc.div(x[0], x[1]), calc.cast(x[2], number));
-        rounded(calc, share, Some(zero), ElementType::U8)
-    });
-    [bytes, scale, zero]
 }
 
 fn gemm(node: &Node<'_>) -> Result<Plan> {

@@ -11,11 +11,11 @@ use weft_dialects::ir::Linear;
 
 use super::super::linear::{accumulate, zeros};
 use super::super::{Operator, microsoft};
-use crate::elements::Elements;
+use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Access, Build, Calc, Num, Tensor, computed};
-use crate::types::{ElementType, Shape};
+use crate::types::{ElementType, Shape, TensorType};
 
 pub const OPERATORS: &[Operator] = &[microsoft(
     "MatMulNBits",
@@ -162,9 +162,10 @@ fn mat_mul_nbits(node: &Node<'_>) -> Result<Plan> {
     let result = node.ty(element, dims.clone())?;
     node.ty(computed(element), dims.clone())?;
     node.ty(ElementType::F32, vec![packed.columns, packed.blocks, packed.block])?;
-    Ok(Plan::new(operands, vec![result], move |b, args| {
+    let plan = Plan::new(operands, vec![result], move |b, args| {
+        let (shifts, args) = args.split_last().expect("a table is behind the operands");
         let zero = has_zero.then(|| &args[3]);
-        let w = packed.weights(b, &args[1], &args[2], zero);
+        let w = packed.weights(b, [&args[1], &args[2], shifts], zero);
         let last = dims.len() - 1;
         let start = match args.last().filter(|_| has_bias) {
             None => zeros(b, element, &dims),
@@ -178,16 +179,24 @@ fn mat_mul_nbits(node: &Node<'_>) -> Result<Plan> {
         let right = vec![axis(last), axis(last + 1)];
         let y = accumulate(b, &start, &[packed.depth], (&args[0], left), (&w, right));
         vec![b.cast(&y, element)]
-    }))
+    });
+    Ok(plan.with(vec![packed.shifts()]))
 }
 
 impl Packed {
+    /// The places of weights in a byte. As a table, for a body that asks for coordinates is no part of
+    /// another one.
+    fn shifts(&self) -> Elements {
+        let places = (0..self.parts()).map(|part| Scalar::Int((part * self.bits).into()));
+        let ty = TensorType::temporary(ElementType::I32, &[self.parts()]);
+        Elements::from_scalars(ty, places)
+    }
+
     /// The weights as numbers: `[columns, blocks · block]`.
     fn weights<'c>(
         &self,
         b: &mut Build<'_, 'c>,
-        w: &Tensor<'c>,
-        scales: &Tensor<'c>,
+        [w, scales, shifts]: [&Tensor<'c>; 3],
         zero: Option<&Tensor<'c>>,
     ) -> Tensor<'c> {
         let w = b.reshape(w, &self.dims());
@@ -198,12 +207,14 @@ impl Packed {
         });
         let dims = [&self.dims()[..], &[self.parts()][..]].concat();
         let axes = |count: usize| (0..count).map(|at| Linear::axis(4, at)).collect::<Vec<_>>();
-        let mut inputs: Vec<Access<'_, 'c>> = vec![(&w, axes(3)), (&scales, axes(2))];
+        let part = vec![Linear::axis(4, 3)];
+        let mut inputs: Vec<Access<'_, 'c>> =
+            vec![(&w, axes(3)), (&scales, axes(2)), (shifts, part)];
         inputs.extend(zero.iter().map(|zero| (zero, axes(2))));
         let w = b.map_at(scales.element(), &dims, &inputs, |calc, given| {
-            let whole = self.part(calc, given[0], 3);
+            let whole = self.part(calc, given[0], given[2]);
             let weight = calc.cast(whole, ElementType::F32);
-            let zero = match given.get(2) {
+            let zero = match given.get(3) {
                 Some(&zero) => calc.cast(zero, ElementType::F32),
                 None => calc.like(weight, f64::from(1 << (self.bits - 1))),
             };
@@ -220,22 +231,23 @@ impl Packed {
         let read = vec![Linear::axis(3, 0), Linear::axis(3, 1)];
         let dims = [columns, bytes, self.parts()];
         let parts = b.map_at(ElementType::U8, &dims, &[(&zero, read)], |calc, given| {
-            let part = self.part(calc, given[0], 2);
+            let at = calc.index(2);
+            let at = calc.counted(at, ElementType::I32);
+            let bits = calc.int_like(at, self.bits.into());
+            let shift = calc.mul(at, bits);
+            let part = self.part(calc, given[0], shift);
             calc.cast(part, ElementType::U8)
         });
         let parts = b.reshape(&parts, &[columns, bytes * self.parts()]);
         b.slice(&parts, &[0, 0], &self.scales(), &[1, 1])
     }
 
-    /// The bits of a byte that the coordinate on `axis` names, the lowest first.
-    fn part<'c>(&self, calc: &mut Calc<'_, 'c>, byte: Num<'c>, axis: usize) -> Num<'c> {
+    /// The bits of a byte from a place on.
+    fn part<'c>(&self, calc: &mut Calc<'_, 'c>, byte: Num<'c>, shift: Num<'c>) -> Num<'c> {
         let byte = calc.cast(byte, ElementType::I32);
         if self.bits == 8 {
             return byte;
         }
-        let (at, bits) = (calc.index(axis), calc.int_like(byte, self.bits.into()));
-        let at = calc.counted(at, ElementType::I32);
-        let shift = calc.mul(at, bits);
         let (moved, mask) = (calc.shr(byte, shift), calc.int_like(byte, (1 << self.bits) - 1));
         calc.and(moved, mask)
     }
