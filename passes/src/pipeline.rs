@@ -38,6 +38,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::multiply_integers::PASS,
             // Behind all that read products: it leaves more than a product.
             &graph::hoist_zero_points::PASS,
+            // Behind all that asks what a weight is: it lies otherwise then.
+            &graph::pack_narrow::PASS,
             &graph::to_tile::PASS,
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
@@ -113,6 +115,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::cut_factors::PASS,
     &graph::multiply_integers::PASS,
     &graph::hoist_zero_points::PASS,
+    &graph::pack_narrow::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::inline_constants::PASS,

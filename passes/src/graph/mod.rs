@@ -10,6 +10,7 @@ pub mod merge_products;
 mod move_integers;
 pub mod multiply_integers;
 mod nest_cost;
+pub mod pack_narrow;
 mod product;
 pub mod simplify_payloads;
 mod small_factors;

@@ -15,6 +15,7 @@ mod parts;
 mod read;
 mod simplify;
 mod transposes;
+mod unroll;
 mod windows;
 
 pub(crate) use border::emit_pad;
@@ -29,6 +30,7 @@ pub(crate) use read::{
 };
 
 pub use transposes::{may_combine_rows, stores_along, sums_lie_along};
+pub(crate) use unroll::unrolled;
 pub use windows::Windows;
 
 use weft_dialects::ir::payload::Axis;

@@ -11,10 +11,10 @@
 //! by the machine's facts: those of the tiles that would be chosen, and those in which all constants that
 //! are read come from the memory that holds them all, for between two runs everything else is read. What is
 //! multiplied and added in one step by an instruction stays so, and the elements are the same: no result
-//! changes but by the order of adding.
+//! changes but by the order of adding. Where one element holds several numbers, as a byte does two of four
+//! bits, all of them are taken out when it is read (`nest/unroll.rs`).
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
@@ -32,7 +32,7 @@ use super::joint::{Joint, Kernels};
 use super::layout::Layout;
 use super::views::{applied, erase_views, kernel_of, readers, root};
 use crate::cost::home::{Beside, Homes};
-use crate::nest::{Access, Nest, copy_body, index_axis, scalar_body};
+use crate::nest::{Access, Nest, copy_body, index_axis, scalar_body, unrolled};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -85,6 +85,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Numbers of one bit in a byte.
+const MOST_INSIDE: u64 = 8;
+
 struct Inline<'c> {
     context: &'c Context,
     machine: Machine<'c>,
@@ -102,17 +105,17 @@ impl<'c> Inline<'c> {
         let body = graph.body(0).ok_or(Failed)?;
         let constant = constants(graph);
         let runs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.run")).collect();
-        let is_known = |run: &Op<'c>| run.results().iter().all(|own| constant.contains(own));
+        let makes_known = |run: &Op<'c>| run.results().iter().all(|own| constant.contains(own));
         // What every run of the model reads anew.
         let read: HashSet<Val<'c>> = runs
             .iter()
-            .filter(|run| !is_known(run))
+            .filter(|run| !makes_known(run))
             .flat_map(|run| run.operands().into_iter().map(root))
             .filter(|value| constant.contains(value))
             .collect();
         let all = read.iter().map(|value| size(value.ty())).sum();
         let mut changed = Vec::new();
-        for run in runs.iter().filter(|run| !is_known(run)) {
+        for run in runs.iter().filter(|run| !makes_known(run)) {
             let mut user = *run;
             while let Some(joined) = self.with_a_maker(user, all)? {
                 user = joined;
@@ -139,13 +142,19 @@ impl<'c> Inline<'c> {
             let Some(run) = tensor.def().filter(|op| op.is("tile.run")) else { continue };
             // One that this run reads once, and that is known: all that its maker reads is.
             let once = readers(tensor).iter().filter(|(op, _)| *op == user).count() == 1;
-            if !once || run.results().len() != 1 || !is_constant(run) {
+            if !once || run.results().len() != 1 || !is_known(tensor) {
                 continue;
             }
             let maker = self.kernels.applied_by(run);
             let key = (reader, maker, input);
             if !self.decided.contains_key(&key) {
-                let joint = self.joint(&nest, (reader, maker), input, all)?;
+                // What the maker reads is known, and so may be more of what the reader does.
+                let known = |access: &Access<'c>| {
+                    let argument = access.argument();
+                    let own = argument.owner_block() == reader.body(0);
+                    !own || is_known(user.operand(argument.index()))
+                };
+                let joint = self.joint(&nest, (reader, maker), input, (&known, all))?;
                 self.decided.insert(key, joint);
             }
             let Some(joint) = &self.decided[&key] else { continue };
@@ -165,7 +174,7 @@ impl<'c> Inline<'c> {
         nest: &Nest<'c>,
         (reader, maker): (Op<'c>, Op<'c>),
         input: usize,
-        all: u64,
+        (known, all): (&dyn Fn(&Access<'c>) -> bool, u64),
     ) -> Result<Option<Joint<'c>>, Failed> {
         let Some(made) = nest_of(maker)?.filter(is_elementwise) else { return Ok(None) };
         let bodies = nest.bodies().into_iter().chain([made.body]);
@@ -178,31 +187,29 @@ impl<'c> Inline<'c> {
         let Some(joined) = self.inlined(module_op(&scratch), nest, &made, input) else {
             return Ok(None);
         };
-        let behind = input + made.inputs.len();
         let faster = self.chooser.as_ref().is_none_or(|chooser| {
-            let apart = self.cycles(chooser, nest, input..input + 1, all);
-            let together = self.cycles(chooser, &joined, input..behind, all);
+            let [apart, together] =
+                [nest, &joined].map(|nest| self.cycles(chooser, nest, known, all));
             together.is_finite() && together < apart
         });
         let names = [maker, reader].map(|kernel| kernel.symbol());
         Ok(faster.then(|| self.kernels.joint(&names, reader, &joined)))
     }
 
-    /// Cycles of a nest some of whose inputs come from the memory that holds `all` constants.
+    /// Cycles of a nest some of whose inputs are known, and come from the memory that holds `all` constants.
     fn cycles(
         &self,
         chooser: &Chooser<'c>,
         nest: &Nest<'c>,
-        constant: Range<usize>,
+        known: &dyn Fn(&Access<'c>) -> bool,
         all: u64,
     ) -> f64 {
         let mut simple = nest.clone();
         simple.simplify();
-        let inputs = 0..nest.inputs.len();
-        let layouts: Vec<_> = inputs.map(|at| Layout::of(constant.contains(&at))).collect();
+        let layouts: Vec<_> = nest.inputs.iter().map(|own| Layout::of(known(own))).collect();
         let cycles = chooser.cycles(&simple, &layouts).unwrap_or(f64::INFINITY);
         let units = self.machine.units().first().map_or(1, |unit| unit.count()).max(1);
-        let bytes = nest.inputs[constant].iter().map(bytes).sum();
+        let bytes = nest.inputs.iter().filter(|own| known(own)).map(bytes).sum();
         let come = Homes::of(self.machine).cycles(bytes, all, Beside::Stream);
         (cycles / units as f64).max(come)
     }
@@ -237,7 +244,14 @@ impl<'c> Inline<'c> {
         let mut inputs = nest.inputs.clone();
         inputs.splice(input..=input, made.inputs.iter().map(seen));
         let body = self.body(scratch, &nest, &made, input, &inputs);
-        Some(Nest { inputs, body, ..nest })
+        let joined = Nest { inputs, body, ..nest };
+        // Several numbers in one element are taken out side by side.
+        let numbers = made.inputs.iter().max_by_key(|own| bytes(own)).map(&seen)?;
+        let inside = own.iter().copied().find(|&axis| {
+            joined.reduces(axis) && !numbers.uses(axis) && joined.axes[axis].extent <= MOST_INSIDE
+        });
+        let apart = inside.and_then(|axis| unrolled(self.context, scratch, &joined, axis));
+        Some(apart.unwrap_or(joined))
     }
 
     /// The body of the maker and then the reader's.
@@ -323,13 +337,13 @@ fn size(ty: Type<'_>) -> u64 {
     ty::count(ty).unwrap_or(0) * elem
 }
 
-/// Returns whether all that a run reads is known when the artifact is written.
-fn is_constant(run: Op<'_>) -> bool {
-    run.operands().into_iter().map(root).all(|value| match value.def() {
-        Some(op) if op.is("tile.run") => is_constant(op),
+/// Returns whether a tensor is known when the artifact is written.
+fn is_known(value: Val<'_>) -> bool {
+    match root(value).def() {
+        Some(op) if op.is("tile.run") => op.operands().into_iter().all(is_known),
         Some(op) => ["graph.weight", "graph.constant", "tile.empty"].contains(&op.name()),
         None => false,
-    })
+    }
 }
 
 /// Returns whether a run makes constants only.

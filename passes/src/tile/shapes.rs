@@ -1,6 +1,7 @@
 //! The register tiles that a nest's lanes and the registers allow.
 
 use weft_dialects::device::Machine;
+use weft_dialects::ir::{Op, Val};
 
 use super::instruction::{Mapped, asks_for, combine, lies_deep};
 use super::lane_facts::Facts;
@@ -191,6 +192,8 @@ pub(super) struct Held<'n, 'c> {
     epilogue: u64,
     /// Numbers that the body takes in every round.
     constants: u64,
+    /// Inputs that wait in registers while the body adds to its sums in several steps.
+    waiting: u64,
 }
 
 impl<'n, 'c> Held<'n, 'c> {
@@ -203,11 +206,13 @@ impl<'n, 'c> Held<'n, 'c> {
             folds: nest.reduces(lanes_axis),
             epilogue: epilogue.filter(on_lanes).count() as u64,
             constants: 0,
+            waiting: 0,
         };
         let unit = facts.unit.as_ref();
         let all = unit.map_or(0, |unit| {
             nest.body.ops().into_iter().map(|op| math::constants(unit, op)).sum()
         });
+        held.waiting = waiting(nest, &held.inputs);
         // One register at a time there is always room for.
         let one = held.registers(1, 1, held.inputs.iter().map(|_| 1));
         held.constants = all.min((facts.registers / words(nest, facts)).saturating_sub(one));
@@ -224,7 +229,7 @@ impl<'n, 'c> Held<'n, 'c> {
         self.inputs.iter().map(|access| access.uses(axis)).collect()
     }
 
-    /// Accumulators, and what their lanes are combined into; what several rows share of the inputs
+    /// Accumulators, what waits beside each, and what their lanes are combined into; what several rows share of the inputs
     /// on lanes, and one register for each input that they do not share, or then one for each input
     /// of the epilogue; the body's constants; and two to work with. `own` are registers of each input
     /// for a tile of `vectors` by `rows` registers.
@@ -232,8 +237,32 @@ impl<'n, 'c> Held<'n, 'c> {
         let all = vectors * rows;
         let held = own.map(|own| if own < all { own } else { 1 }).sum::<u64>();
         let combined = if self.folds { rows } else { 0 };
-        all * self.outputs + combined + held.max(self.epilogue) + self.constants + 2
+        all * (self.outputs + self.waiting)
+            + combined
+            + held.max(self.epilogue)
+            + self.constants
+            + 2
     }
+}
+
+/// How many inputs on lanes a body reads again in a later step of its sum: code for several rows does the
+/// first step of all of them, and then the next.
+fn waiting(nest: &Nest<'_>, on_lanes: &[&Access<'_>]) -> u64 {
+    let (inputs, body) = (nest.inputs.len(), nest.body);
+    let sums = |op: &Op<'_>, so_far: Val<'_>| op.operands().contains(&so_far);
+    let mut so_far = body.arg(inputs);
+    let mut steps = 0;
+    for op in nest.body_ops() {
+        if sums(&op, so_far) && op.results().len() == 1 {
+            (so_far, steps) = (op.result(0), steps + 1);
+        }
+    }
+    if steps < 2 || !nest.has_reductions() {
+        return 0;
+    }
+    let again = |access: &&Access<'_>| on_lanes.iter().any(|own| std::ptr::eq(*own, *access));
+    let numbered = nest.inputs.iter().enumerate().filter(|(_, access)| again(access));
+    numbered.filter(|(at, _)| body.arg(*at).uses().len() > 1).count() as u64
 }
 
 /// The registers of a machine that one of the widest of a nest's outputs takes.

@@ -99,6 +99,11 @@ fn of_narrower_numbers() {
         cases.push(product(Weights { extents, epilogue: true, zeros: true, ..PLAIN }));
         cases.push(product(Weights { extents, elem: "f64", ..PLAIN }));
     }
+    always(&cases);
+}
+
+/// Runs all cases with every constant made where it is read.
+fn always(cases: &[Case]) {
     let words = ["tile-inline-constants", "inline", "always"].map(str::to_owned);
     let options = |device: &Device| Options {
         device: device.clone(),
@@ -111,4 +116,72 @@ fn of_narrower_numbers() {
         let done = run_with(case, options(device));
         assert!(done.is_ok(), "{} on {device:?}: {}\n{}", case.name, done.unwrap_err(), case.text);
     }
+}
+
+/// `out[i, j] = sum over k of x[i, k] * (q[k, j] * s[j])` with q in fewer bits than a byte has.
+fn of_bits(elem: &'static str, (m, n, k): (usize, usize, usize), transposed: bool) -> Case {
+    let (signed, bits) = (!elem.starts_with('u'), elem[elem.len() - 1..].parse::<u32>().unwrap());
+    let dims = if transposed { [n, k] } else { [k, n] };
+    let least = if signed { -(1i64 << (bits - 1)) } else { 0 };
+    let mut next = 0;
+    let numbers: Vec<String> = (0..dims[0])
+        .map(|_| {
+            let row: Vec<String> = (0..dims[1])
+                .map(|_| {
+                    next = (next * 5 + 3) % 64;
+                    (least + next % (1 << bits)).to_string()
+                })
+                .collect();
+            format!("[{}]", row.join(", "))
+        })
+        .collect();
+    let scales: Vec<&str> = (0..n).map(|column| ["0.5", "0.25", "-2.0"][column % 3]).collect();
+    let widen = if signed { "arith.extsi" } else { "arith.extui" };
+    let (own, column, index) = match transposed {
+        true => (ty(&dims, elem), "(i, j) -> (i)", "(i, j, k) -> (j, k)"),
+        false => (ty(&dims, elem), "(i, j) -> (j)", "(i, j, k) -> (k, j)"),
+    };
+    let (bytes, floats) = (ty(&dims, "i8"), ty(&dims, "f32"));
+    let (x, out, s) = (ty(&[m, k], "f32"), ty(&[m, n], "f32"), ty(&[n], "f32"));
+    let text = format!(
+        "graph.model @model inputs [\"x\"] outputs [\"result\"] {{\n^bb0(%x: {x}):\n  \
+         %q = graph.constant dense<[{}]> : {own} -> {own}\n  \
+         %s = graph.constant dense<[{}]> : {s} -> {s}\n  \
+         %w = graph.op \"DequantizeLinear\" \"w\"(%q, %s) : ({own}, {s}) -> {floats} {{\n  \
+         ^bb0(%p: {bytes}, %t: {s}):\n    %e = tensor.empty() : {floats}\n    \
+         %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<{column}>, \
+         affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} \
+         ins(%p, %t : {bytes}, {s}) outs(%e : {floats}) {{\n    ^bb0(%a: i8, %b: f32, %o: f32):\n      \
+         %c = {widen} %a : i8 to i32\n      %g = arith.sitofp %c : i32 to f32\n      \
+         %h = arith.mulf %g, %b : f32\n      linalg.yield %h : f32\n    }} -> {floats}\n    \
+         graph.yield %r : {floats}\n  }}\n  \
+         %result = graph.op \"MatMul\" \"m\"(%x, %w) : ({x}, {floats}) -> {out} {{\n  \
+         ^bb0(%p: {x}, %t: {floats}):\n    %z = arith.constant 0.0 : f32\n    \
+         %e = tensor.empty() : {out}\n    %f = linalg.generic {{indexing_maps = \
+         [affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} \
+         outs(%e : {out}) {{\n    ^bb0(%o: f32):\n      linalg.yield %z : f32\n    }} -> {out}\n    \
+         %r = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, \
+         affine_map<{index}>, affine_map<(i, j, k) -> (i, j)>], iterator_types = \
+         [\"parallel\", \"parallel\", \"reduction\"]}} ins(%p, %t : {x}, {floats}) outs(%f : {out}) {{\n    \
+         ^bb0(%a: f32, %b: f32, %o: f32):\n      %g = arith.mulf %a, %b : f32\n      \
+         %h = arith.addf %o, %g : f32\n      linalg.yield %h : f32\n    }} -> {out}\n    \
+         graph.yield %r : {out}\n  }}\n  graph.output %result : {out}\n}}\n",
+        numbers.join(", "),
+        scales.join(", "),
+    );
+    let value = Value { name: "%x".to_owned(), dims: vec![m, k], elem: "f32" };
+    let name = format!("{elem} {m}x{n}x{k} {transposed}");
+    Case { name, text, inputs: vec![(value, Data::Quarters)], tolerance: EXACT }
+}
+
+/// Several in a byte where their number divides the sum, each in its own where it does not.
+#[test]
+fn of_fewer_bits() {
+    let mut cases = Vec::new();
+    for elem in ["i4", "ui4", "i2", "ui2"] {
+        for mnk in [(1, 1, 4), (1, 17, 8), (3, 33, 12), (1, 130, 16), (2, 5, 7), (9, 40, 6)] {
+            cases.extend([false, true].map(|transposed| of_bits(elem, mnk, transposed)));
+        }
+    }
+    always(&cases);
 }
