@@ -34,6 +34,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::winograd::PASS,
             // Behind all that read products; on request only, as products are rounded otherwise.
             &graph::cut_factors::PASS,
+            // As the one before: behind all that read products, on request only.
+            &graph::narrow_factors::PASS,
             // Before zero points leave the products: it makes products of integers, whose zero points they are.
             &graph::multiply_integers::PASS,
             // Behind all that read products: it leaves more than a product.
@@ -113,6 +115,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::merge_products::PASS,
     &graph::winograd::PASS,
     &graph::cut_factors::PASS,
+    &graph::narrow_factors::PASS,
     &graph::multiply_integers::PASS,
     &graph::hoist_zero_points::PASS,
     &graph::pack_narrow::PASS,

@@ -28,7 +28,7 @@ mod source;
 pub mod sources;
 mod vendor;
 
-pub use compiler::{Accuracy, Emit, Options, Remark, Remarks, Unit};
+pub use compiler::{Accuracy, Emit, Options, Precision, Remark, Remarks, Unit};
 pub use failure::{Collector, Diagnostic, Failure, Placed, Reported};
 pub use host::Host;
 pub use machines::{Described, Device, MACHINES};

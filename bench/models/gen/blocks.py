@@ -3,8 +3,10 @@
 
 def linear(g, x, width, bias=True):
     """x · W + b over the last axis."""
-    w = g.weight((x.shape[-1], width), x.shape[-1] ** -0.5)
-    y = g.matmul(x, w)
+    if g.narrow is not None:
+        y = g.narrow(g, x, width)
+    else:
+        y = g.matmul(x, g.weight((x.shape[-1], width), x.shape[-1] ** -0.5))
     return g.add(y, g.weight((width,), 0.1)) if bias else y
 
 

@@ -13,9 +13,13 @@ OPSET, IR_VERSION = 20, 9
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """A tensor of the graph: its name and what it holds, in float64 or int64."""
+    """A tensor of the graph: its name and what it holds, in float64 or int64.
+
+    `kind` is its element type where that is neither float nor int64.
+    """
     name: str
     data: np.ndarray
+    kind: int | None = None
 
     @property
     def shape(self):
@@ -29,8 +33,11 @@ class Builder(Operators):
     the same numbers. Activations stay near 1 when weights are scaled by their fan-in.
     """
 
-    def __init__(self, name, seed=0):
+    def __init__(self, name, seed=0, narrow=None):
         self.name = name
+        # What a linear layer does with its weights (`narrow.Weights`), where they are narrow.
+        self.narrow = narrow
+        self.opset, self.ir_version, self.domains = OPSET, IR_VERSION, set()
         self.random = np.random.default_rng([seed, zlib.crc32(name.encode())])
         self.nodes, self.weights = [], {}
         self.inputs, self.outputs = {}, {}
@@ -44,6 +51,11 @@ class Builder(Operators):
     def input(self, name, shape, scale=1.0):
         """A graph input of random numbers."""
         self.inputs[name] = Value(name, self.draw(shape, scale))
+        return self.inputs[name]
+
+    def input_of(self, name, data, kind=None):
+        """A graph input of given numbers, of an element type that holds them."""
+        self.inputs[name] = Value(name, np.asarray(data), kind)
         return self.inputs[name]
 
     def tokens(self, name, shape, below):
@@ -70,6 +82,12 @@ class Builder(Operators):
         self.weights[value.name] = value
         return value
 
+    def typed(self, data, kind):
+        """An initializer of given integers, of an element type that holds them."""
+        value = Value(self.fresh("q"), np.asarray(data, np.int64), kind)
+        self.weights[value.name] = value
+        return value
+
     def fresh(self, stem):
         self.count += 1
         return f"{stem}_{self.count}"
@@ -83,10 +101,10 @@ class Builder(Operators):
             kind, names, [value.name for value in outputs], outputs[0].name, **attributes))
         return outputs[0] if len(outputs) == 1 else outputs
 
-    def output(self, value, name="y"):
+    def output(self, value, name="y", kind=None):
         """Makes a value a result of the model, by this name."""
         self.nodes.append(helper.make_node("Identity", [value.name], [name], f"to_{name}"))
-        self.outputs[name] = Value(name, value.data)
+        self.outputs[name] = Value(name, value.data, kind)
 
     def model(self):
         """The ModelProto."""
@@ -94,8 +112,9 @@ class Builder(Operators):
                 for ports in (self.inputs, self.outputs)]
         weights = [numpy_helper.from_array(stored(v), v.name) for v in self.weights.values()]
         graph = helper.make_graph(self.nodes, self.name, info[0], info[1], weights)
-        opset = [helper.make_opsetid("", OPSET)]
-        return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION)
+        opset = [helper.make_opsetid("", self.opset)]
+        opset += [helper.make_opsetid(domain, 1) for domain in sorted(self.domains)]
+        return helper.make_model(graph, opset_imports=opset, ir_version=self.ir_version)
 
     def save(self, folder):
         """Writes NAME.onnx, NAME.inputs.npz and NAME.expect.npz; gives the bytes of the model."""
@@ -109,10 +128,14 @@ class Builder(Operators):
 
 
 def kind_of(value):
+    if value.kind is not None:
+        return value.kind
     return TensorProto.INT64 if value.data.dtype.kind in "iu" else TensorProto.FLOAT
 
 
 def stored(value):
     """As it lies in a file: the reference is rounded to float32 here and nowhere before."""
     data = value.data
+    if value.kind is not None:
+        return np.ascontiguousarray(data.astype(helper.tensor_dtype_to_np_dtype(value.kind)))
     return np.ascontiguousarray(data if data.dtype.kind in "iu" else data.astype(np.float32))

@@ -47,9 +47,9 @@ def vit(name, seed, batch, image, patch, width, heads, layers, classes):
     return g
 
 
-def gpt2_decode(name, seed, batch, past, width, heads, layers, words):
+def gpt2_decode(name, seed, batch, past, width, heads, layers, words, narrow=None):
     """One token against a cache of `past`; gives the logits and the longer cache."""
-    g = Builder(name, seed)
+    g = Builder(name, seed, narrow)
     tokens = g.tokens("tokens", (batch, 1), words)
     table = g.weight((words, width), 1.0)
     x = g.add(g.gather(table, tokens), g.weight((1, 1, width), 0.1))

@@ -1,5 +1,5 @@
 """The suites: each has `cases(scale)`, pairs of a name and a function of (name, seed)."""
-from . import classes, core40, deepbench, models, recurrent, roller
+from . import classes, core40, deepbench, models, narrow, recurrent, roller
 
 SUITES = {
     "models": models.cases,
@@ -8,4 +8,5 @@ SUITES = {
     "recurrent": recurrent.cases,
     "core40": core40.cases,
     "classes": classes.cases,
+    "narrow": narrow.cases,
 }

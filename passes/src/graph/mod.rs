@@ -9,6 +9,7 @@ pub mod hoist_zero_points;
 pub mod merge_products;
 mod move_integers;
 pub mod multiply_integers;
+pub mod narrow_factors;
 mod nest_cost;
 pub mod pack_narrow;
 mod product;

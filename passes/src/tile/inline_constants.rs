@@ -133,7 +133,7 @@ impl<'c> Inline<'c> {
         Ok(changed)
     }
 
-    /// Makes one constant that a run reads a part of it.
+    /// Lets a run make one of the constants that it reads.
     fn with_a_maker(&mut self, user: Op<'c>, all: u64) -> Result<Option<Op<'c>>, Failed> {
         let reader = self.kernels.applied_by(user);
         let Some(nest) = nest_of(reader)?.filter(Nest::has_reductions) else { return Ok(None) };
@@ -267,24 +267,17 @@ impl<'c> Inline<'c> {
         let behind = input + made.inputs.len();
         let fuses = self.fuses(nest.sum_type(0));
         scalar_body(self.context, scratch, &types, nest.sum_type(0), |b, args| {
-            let value = {
-                let own = &args[input..behind];
-                copy_body(b.builder(), made.body, own, Mapping::default(), &[])[0]
-            };
+            let own = &args[input..behind];
+            let value = copy_body(b.builder(), made.body, own, Mapping::default(), &[])[0];
             let own = [&args[..input], &[value], &args[behind..]].concat();
             let sum = copy_body(b.builder(), nest.body, &own, Mapping::default(), &[])[0];
-            match product_of(sum, args[args.len() - 1]).filter(|_| fuses) {
-                Some([one, other]) => {
-                    let so_far = args[args.len() - 1];
-                    let fused = b.same("math.fma", &[one, other, so_far]);
-                    let (add, product) = (sum.def(), sum_product(sum, so_far));
-                    for op in add.into_iter().chain(product) {
-                        op.erase();
-                    }
-                    vec![fused]
-                }
-                None => vec![sum],
-            }
+            let so_far = args[args.len() - 1];
+            let Some(product) = sum_product(sum, so_far).filter(|_| fuses) else {
+                return vec![sum];
+            };
+            let fused = b.same("math.fma", &[product.operand(0), product.operand(1), so_far]);
+            sum.def().into_iter().chain([product]).for_each(Op::erase);
+            vec![fused]
         })
     }
 
@@ -294,7 +287,7 @@ impl<'c> Inline<'c> {
             let so_far = block.args().last().copied();
             let sum = block.terminator().and_then(|end| end.operands().first().copied());
             sum.zip(so_far)
-                .is_some_and(|(sum, so_far)| sum.ty() == elem && product_of(sum, so_far).is_some())
+                .is_some_and(|(sum, so_far)| sum.ty() == elem && sum_product(sum, so_far).is_some())
         };
         let instructions = self.machine.instructions();
         let one = instructions.iter().any(|own| {
@@ -314,11 +307,6 @@ fn sum_product<'c>(sum: Val<'c>, so_far: Val<'c>) -> Option<Op<'c>> {
         _ => return None,
     };
     product.def().filter(|op| op.is("arith.mulf") && product.uses().len() == 1)
-}
-
-/// The factors of the product that is added to `so_far`.
-fn product_of<'c>(sum: Val<'c>, so_far: Val<'c>) -> Option<[Val<'c>; 2]> {
-    sum_product(sum, so_far).map(|product| [product.operand(0), product.operand(1)])
 }
 
 /// The nest of a kernel that has no tiles yet, and reads nothing at addresses that it computes.

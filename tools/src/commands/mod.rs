@@ -18,7 +18,7 @@ use weft_runtime::session::JobError;
 use weft_runtime::{Model, WholeFile, random};
 
 use crate::cache::{Lent, Settings};
-use crate::{Accuracy, Device, Failure, Options, Remarks, limits};
+use crate::{Accuracy, Device, Failure, Options, Precision, Remarks, limits};
 
 /// Arguments of every command that compiles.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -44,6 +44,9 @@ pub struct CompileArgs {
     /// How results may be rounded.
     #[arg(long, value_enum, default_value_t)]
     pub accuracy: Accuracy,
+    /// How many bits the factors of products have.
+    #[arg(long, value_enum, default_value_t)]
+    pub precision: Precision,
     /// An option of a pass, as tile-construct-rtiles.rank=1.
     #[arg(long, value_name = "PASS.OPTION=VALUE")]
     pub pass_option: Vec<String>,
@@ -120,6 +123,7 @@ impl CompileArgs {
             options.import.shapes.insert(name, dims);
         }
         options.pass_options.extend(self.accuracy.pass_options());
+        options.pass_options.extend(self.precision.pass_options());
         for option in &self.pass_option {
             options.pass_options.push(pass_option(option)?);
         }

@@ -3,7 +3,7 @@
 mod code;
 mod options;
 
-pub use options::{Accuracy, Emit, Options, Remarks};
+pub use options::{Accuracy, Emit, Options, Precision, Remarks};
 
 use std::collections::BTreeMap;
 use std::path::Path;

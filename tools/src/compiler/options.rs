@@ -115,6 +115,33 @@ impl Accuracy {
     }
 }
 
+/// How many bits the factors of products have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Precision {
+    /// As many as the model says.
+    #[default]
+    Model,
+    /// Those of f32 are rounded to bf16, where the machine multiplies it; sums stay in f32.
+    Bf16,
+    /// The same with f16, in which numbers of 65,520 and above are infinite.
+    F16,
+    /// Those of f32 lose their last 13 bits, where the machine multiplies such factors faster.
+    Tf32,
+}
+
+impl Precision {
+    /// The options of passes that it stands for; what is asked for beside it comes behind them.
+    pub fn pass_options(self) -> Vec<(String, String, String)> {
+        let (pass, option, value) = match self {
+            Self::Model => return Vec::new(),
+            Self::Bf16 => (graph::narrow_factors::PASS.name, "to", "bf16"),
+            Self::F16 => (graph::narrow_factors::PASS.name, "to", "f16"),
+            Self::Tf32 => (graph::cut_factors::PASS.name, "f32", "tf32"),
+        };
+        vec![(pass.to_owned(), option.to_owned(), value.to_owned())]
+    }
+}
+
 /// Which passes say what they chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {

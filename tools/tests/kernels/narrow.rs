@@ -290,3 +290,34 @@ fn products_of_dequantised_numbers() {
     }
     check(&cases);
 }
+
+/// `out[i, j] = sum over k of x[i, k] * y[k, j]` in f32, of quarters, which 16 bits hold.
+fn single_product((m, n, k): (usize, usize, usize), constant_y: bool) -> Case {
+    let mut text = Text::default();
+    let x = text.input(&[m, k], "f32", Data::Quarters);
+    let y = match constant_y {
+        true => text.constant(&[k, n], "f32"),
+        false => text.input(&[k, n], "f32", Data::Quarters),
+    };
+    let start = text.fill(&[m, n], "f32", "0.0");
+    let body = "%p = arith.mulf %a, %b : f32\n      %r = arith.addf %o, %p : f32";
+    let inputs = [(&x, "i, k"), (&y, "k, j")];
+    let result = text.nest("i, j, k", "ppr", &inputs, (&start, "i, j"), body);
+    let result = text.epilogue(&result);
+    text.finish(format!("{m}x{n}x{k} {constant_y}"), &result, EXACT)
+}
+
+#[test]
+fn factors_of_16_bits_on_request() {
+    let words = ["graph-narrow-factors", "to", "bf16"].map(str::to_owned);
+    for mnk in [(1, 1, 2), (1, 17, 6), (7, 15, 36), (40, 130, 18), (5, 20, 7)] {
+        for constant_y in [true, false] {
+            let case = single_product(mnk, constant_y);
+            for device in [&[Device::Host][..], &processors()].concat() {
+                let pass_options = vec![words.clone().into()];
+                let done = run_with(&case, Options { device, pass_options, ..Options::default() });
+                assert!(done.is_ok(), "{}: {}", case.name, done.unwrap_err());
+            }
+        }
+    }
+}

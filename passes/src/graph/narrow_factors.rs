@@ -1,0 +1,132 @@
+//! `graph-narrow-factors`: products of `f32` become products of 16-bit floats, with sums in `f32`.
+//!
+//! ```text
+//! z + x * y   ->   z + f32(bf16(x)) * f32(bf16(y))
+//! ```
+//!
+//! Factors are rounded once to the nearest, where they are made or, for weights, when the artifact is
+//! written, and take half the memory. On request only, by `to`, and only where an instruction of the machine
+//! multiplies such factors and adds their products up in `f32`.
+//!
+//! **Accuracy.** A factor in bf16 misses at most 2⁻⁹ of itself, so a product less than 2⁻⁷·⁹⁹ of itself; in
+//! f16 at most 2⁻¹² and less than 2⁻¹⁰·⁹⁹, but factors below 2⁻¹⁴ lose more, and those of 65,520 and above
+//! become infinite.
+
+use weft_dialects::device::Machine;
+use weft_dialects::graph::Operator;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Block, Context, Linear, Op, Type, Val, remark, ty};
+
+use super::product::added_product;
+use crate::nest::{generic_accesses, generic_axes, generic_inputs};
+use crate::tile::isa::the_generic;
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "graph-narrow-factors",
+    description: "Compute products of f32 as those of 16-bit floats",
+    options: &[
+        PassOption {
+            name: "to",
+            description: "what factors become: whole leaves them; bf16; f16",
+            fallback: "whole",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which products are those of narrower factors",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("narrowed", "products whose factors have 16 bits now")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let to = run.word("to", &[("whole", None), ("bf16", Some("bf16")), ("f16", Some("f16"))])?;
+    let remarks = run.flag("remarks")?;
+    let Some((name, machine)) = to.zip(Machine::of(run.module)) else { return Ok(()) };
+    let elem = ty::parse(run.context, name).expect("it is a float of MLIR");
+    let takes = machine.instructions().iter().any(|own| {
+        the_generic(own).and_then(|op| op.body(0)).is_some_and(|body| multiplies(body, elem))
+    });
+    let mut products = Vec::new();
+    run.module.walk(&mut |op| {
+        let inside = op.ancestors().any(|around| Operator::of(around).is_some());
+        if inside && is_product(op) {
+            products.push(op);
+        }
+    });
+    for product in products {
+        let named = super::named(product);
+        if !takes {
+            if remarks {
+                let why = format!("no instruction of @{} multiplies {name}", machine.op().symbol());
+                remark(product, &format!("{named}stays whole: {why} [instruction]"));
+            }
+            continue;
+        }
+        if remarks {
+            remark(product, &format!("{named}multiplies {name}"));
+        }
+        narrow(run.context, product, elem);
+        run.count("narrowed", 1);
+    }
+    Ok(())
+}
+
+/// Returns whether an instruction adds products of such floats to sums in `f32`.
+fn multiplies<'c>(body: Block<'c>, elem: Type<'c>) -> bool {
+    let extends = |value: &Val<'c>| {
+        value.def().is_some_and(|op| op.is("arith.extf") && op.operand(0).ty() == elem)
+    };
+    let ops = body.ops();
+    let product = ops.iter().find(|op| op.is("arith.mulf"));
+    product.is_some_and(|op| {
+        op.operands().iter().all(extends) && op.result(0).ty().to_string() == "f32"
+    })
+}
+
+/// Returns whether a nest sums products of `f32` and does nothing else.
+fn is_product(op: Op<'_>) -> bool {
+    let sums = || {
+        let axes = generic_axes(op).ok()?;
+        let product = added_product(op.body(0)?)?;
+        let reduces = axes.iter().any(|axis| axis.kind == Axis::Reduction);
+        let single = product.result(0).ty().to_string() == "f32";
+        (reduces && single && generic_inputs(op) == 2).then_some(())
+    };
+    op.is("linalg.generic") && sums().is_some()
+}
+
+/// Writes a product of narrower factors in the place of one.
+fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
+    let (Ok(axes), Ok(accesses)) = (generic_axes(product), generic_accesses(product)) else {
+        return;
+    };
+    let single = Type::float32(context);
+    let mut b = Payload::before(context, product);
+    let factors = [0, 1].map(|side| rounded(&mut b, product.operand(side), elem));
+    let kinds: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
+    let [left, right, output] = &accesses[..] else { return };
+    let inputs = [(factors[0], left.index.clone()), (factors[1], right.index.clone())];
+    let target = (product.operand(2), output.index.clone());
+    let sums = b.generic(&kinds, &inputs, &[target], |scalar, args| {
+        let factors = [args[0], args[1]].map(|arg| scalar.op("arith.extf", &[arg], single));
+        let product = scalar.mul(factors[0], factors[1]);
+        vec![scalar.add(args[2], product)]
+    });
+    product.result(0).replace_with(sums[0]);
+    product.erase();
+}
+
+/// The elements of a tensor as narrower floats.
+fn rounded<'c>(b: &mut Payload<'c>, tensor: Val<'c>, elem: Type<'c>) -> Val<'c> {
+    let shape = ty::shape(tensor.ty()).expect("a factor is a tensor");
+    let place: Vec<_> = (0..shape.len()).map(|axis| Linear::axis(shape.len(), axis)).collect();
+    let target = b.empty(&shape, elem);
+    let kinds = vec![Axis::Parallel; shape.len()];
+    b.generic(&kinds, &[(tensor, place.clone())], &[(target, place)], |scalar, args| {
+        vec![scalar.op("arith.truncf", &[args[0]], elem)]
+    })[0]
+}
