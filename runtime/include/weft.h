@@ -103,7 +103,7 @@ const char *weft_version(void);
 weft_status weft_last_error_code(void);
 const char *weft_last_error_message(void);
 
-/* numpy's name of an element type, or NULL if there is no such type. */
+/* numpy's name of an element type, ml_dtypes' where numpy has none, or NULL if there is no such type. */
 const char *weft_dtype_name(int32_t dtype);
 
 /* Loads the artifact at `path` to be run by `threads` threads, the caller's among them. 0
