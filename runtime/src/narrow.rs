@@ -33,23 +33,23 @@ pub enum Specials {
 
 impl Format {
     /// One bit of sign, four of exponent, three of fraction (OCP 8-bit floating point, E4M3).
-    pub const E4M3FN: Self = Self::signed(4, 3, 7, Specials::TopNan);
+    pub const E4M3FN: Self = Self::new(4, 3, 7, Specials::TopNan);
     /// As [`Format::E4M3FN`], with NaN in the place of negative zero.
-    pub const E4M3FNUZ: Self = Self::signed(4, 3, 8, Specials::NegativeZero);
+    pub const E4M3FNUZ: Self = Self::new(4, 3, 8, Specials::NegativeZero);
     /// The upper half of an f16 (OCP 8-bit floating point, E5M2).
-    pub const E5M2: Self = Self::signed(5, 2, 15, Specials::Ieee);
+    pub const E5M2: Self = Self::new(5, 2, 15, Specials::Ieee);
     /// As [`Format::E5M2`], with NaN in the place of negative zero and no infinity.
-    pub const E5M2FNUZ: Self = Self::signed(5, 2, 16, Specials::NegativeZero);
+    pub const E5M2FNUZ: Self = Self::new(5, 2, 16, Specials::NegativeZero);
     /// A power of two (OCP microscaling formats, section 5.4).
-    pub const E8M0FNU: Self = Self::signed(8, 0, 127, Specials::Scale);
+    pub const E8M0FNU: Self = Self::new(8, 0, 127, Specials::Scale);
     /// Four bits (OCP microscaling formats, section 5.3.3).
-    pub const E2M1FN: Self = Self::signed(2, 1, 1, Specials::None);
+    pub const E2M1FN: Self = Self::new(2, 1, 1, Specials::None);
     /// Six bits (OCP microscaling formats, section 5.3.2).
-    pub const E2M3FN: Self = Self::signed(2, 3, 1, Specials::None);
+    pub const E2M3FN: Self = Self::new(2, 3, 1, Specials::None);
     /// Six bits (OCP microscaling formats, section 5.3.2).
-    pub const E3M2FN: Self = Self::signed(3, 2, 3, Specials::None);
+    pub const E3M2FN: Self = Self::new(3, 2, 3, Specials::None);
 
-    const fn signed(exponent: u32, fraction: u32, bias: i32, specials: Specials) -> Self {
+    const fn new(exponent: u32, fraction: u32, bias: i32, specials: Specials) -> Self {
         Self { exponent, fraction, bias, specials }
     }
 

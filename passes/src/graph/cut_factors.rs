@@ -23,12 +23,11 @@
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Builder, Context, Op, Val, remark, ty};
 
 use super::nest_cost::cycles;
-use super::product::{added_product, is_constant};
-use crate::nest::{Access, generic_axes};
+use super::product::{is_constant, whole_product};
+use crate::nest::Access;
 use crate::tile::Chooser;
 
 /// The pass.
@@ -98,17 +97,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     }
     Ok(())
-}
-
-/// The product of a nest that sums products of `f32` and does nothing else.
-fn whole_product(op: Op<'_>) -> Option<Op<'_>> {
-    if !op.is("linalg.generic") {
-        return None;
-    }
-    let sums = generic_axes(op).ok()?.iter().any(|axis| axis.kind == Axis::Reduction);
-    let product = added_product(op.body(0)?)?;
-    let single = product.result(0).ty().to_string() == "f32";
-    (sums && single).then_some(product)
 }
 
 /// What stands for a product, in its place.

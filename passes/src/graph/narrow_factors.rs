@@ -18,8 +18,8 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Context, Linear, Op, Type, Val, remark, ty};
 
-use super::product::added_product;
-use crate::nest::{generic_accesses, generic_axes, generic_inputs};
+use super::product::whole_product;
+use crate::nest::{generic_accesses, generic_axes};
 use crate::tile::isa::the_generic;
 
 /// The pass.
@@ -53,7 +53,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut products = Vec::new();
     run.module.walk(&mut |op| {
         let inside = op.ancestors().any(|around| Operator::of(around).is_some());
-        if inside && is_product(op) {
+        if inside && whole_product(op).is_some() {
             products.push(op);
         }
     });
@@ -85,18 +85,6 @@ fn multiplies<'c>(body: Block<'c>, elem: Type<'c>) -> bool {
     product.is_some_and(|op| {
         op.operands().iter().all(extends) && op.result(0).ty().to_string() == "f32"
     })
-}
-
-/// Returns whether a nest sums products of `f32` and does nothing else.
-fn is_product(op: Op<'_>) -> bool {
-    let sums = || {
-        let axes = generic_axes(op).ok()?;
-        let product = added_product(op.body(0)?)?;
-        let reduces = axes.iter().any(|axis| axis.kind == Axis::Reduction);
-        let single = product.result(0).ty().to_string() == "f32";
-        (reduces && single && generic_inputs(op) == 2).then_some(())
-    };
-    op.is("linalg.generic") && sums().is_some()
 }
 
 /// Writes a product of narrower factors in the place of one.

@@ -240,6 +240,17 @@ pub(super) fn added_product(body: Block<'_>) -> Option<Op<'_>> {
     whole.then_some(product)
 }
 
+/// The product of a nest that sums products of `f32` and does nothing else.
+pub(super) fn whole_product(op: Op<'_>) -> Option<Op<'_>> {
+    if !op.is("linalg.generic") {
+        return None;
+    }
+    let sums = generic_axes(op).ok()?.iter().any(|axis| axis.kind == Axis::Reduction);
+    let product = added_product(op.body(0)?)?;
+    let single = product.result(0).ty().to_string() == "f32";
+    (sums && single).then_some(product)
+}
+
 /// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.
 pub(super) fn is_constant(value: Val<'_>) -> bool {
     match (value.def(), value.owner_block().and_then(|block| block.parent())) {

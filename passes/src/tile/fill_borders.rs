@@ -28,7 +28,7 @@ use super::construct_rtiles::read;
 use super::far::Far;
 use super::pace::Pace;
 use super::peel::fresh;
-use super::views::{applied, erase_views, kernel_of, readers, root, view};
+use super::views::{applied, erase_views, graphs_and_kernels, kernel_of, readers, root, view};
 use super::{private_cache, waiting_memory};
 use crate::nest::{self, Access, Loop, Nest, Start, index_axis};
 use crate::remarks::chosen;
@@ -65,11 +65,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let words = [("cheaper", Some(Which::Cheaper)), ("all", Some(Which::All)), ("none", None)];
     let (which, remarks) = (run.word("borders", &words)?, run.flag("remarks")?);
     let Some(which) = which else { return Ok(()) };
-    let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
-    let (graphs, kernels): (Vec<_>, Vec<_>) = ops
-        .into_iter()
-        .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
-        .partition(|op| op.is("tile.graph"));
+    let (graphs, kernels) = graphs_and_kernels(run.module).ok_or(Failed)?;
     let mut pass = FillBorders {
         context: run.context,
         module: run.module,

@@ -25,12 +25,13 @@ use weft_dialects::ir::{
 use super::chooser::Chooser;
 use super::constants::constants;
 use super::construct_rtiles::read;
+use super::element_order::{cut, ends};
 use super::far::bytes;
 use super::fuse_elementwise::is_elementwise;
 use super::isa::the_generic;
 use super::joint::{Joint, Kernels};
 use super::layout::Layout;
-use super::views::{applied, erase_views, kernel_of, readers, root};
+use super::views::{applied, erase_views, graphs_and_kernels, kernel_of, readers, root};
 use crate::cost::home::{Beside, Homes};
 use crate::nest::{Access, Nest, copy_body, index_axis, scalar_body, unrolled};
 
@@ -59,12 +60,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let words = [("cheaper", Some(false)), ("always", Some(true)), ("none", None)];
     let (inline, remarks) = (run.word("inline", &words)?, run.flag("remarks")?);
     let Some((always, machine)) = inline.zip(Machine::of(run.module)) else { return Ok(()) };
-    let body = run.module.body(0).ok_or(Failed)?;
-    let (graphs, kernels): (Vec<_>, Vec<_>) = body
-        .ops()
-        .into_iter()
-        .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
-        .partition(|op| op.is("tile.graph"));
+    let (graphs, kernels) = graphs_and_kernels(run.module).ok_or(Failed)?;
     let mut inline = Inline {
         context: run.context,
         machine,
@@ -117,7 +113,7 @@ impl<'c> Inline<'c> {
         let mut changed = Vec::new();
         for run in runs.iter().filter(|run| !makes_known(run)) {
             let mut user = *run;
-            while let Some(joined) = self.with_a_maker(user, all)? {
+            while let Some(joined) = self.with_a_maker(user, &constant, all)? {
                 user = joined;
             }
             if user != *run {
@@ -134,7 +130,12 @@ impl<'c> Inline<'c> {
     }
 
     /// Lets a run make one of the constants that it reads.
-    fn with_a_maker(&mut self, user: Op<'c>, all: u64) -> Result<Option<Op<'c>>, Failed> {
+    fn with_a_maker(
+        &mut self,
+        user: Op<'c>,
+        constant: &HashSet<Val<'c>>,
+        all: u64,
+    ) -> Result<Option<Op<'c>>, Failed> {
         let reader = self.kernels.applied_by(user);
         let Some(nest) = nest_of(reader)?.filter(Nest::has_reductions) else { return Ok(None) };
         for input in 0..nest.inputs.len() {
@@ -142,7 +143,7 @@ impl<'c> Inline<'c> {
             let Some(run) = tensor.def().filter(|op| op.is("tile.run")) else { continue };
             // One that this run reads once, and that is known: all that its maker reads is.
             let once = readers(tensor).iter().filter(|(op, _)| *op == user).count() == 1;
-            if !once || run.results().len() != 1 || !is_known(tensor) {
+            if !once || run.results().len() != 1 || !constant.contains(&tensor) {
                 continue;
             }
             let maker = self.kernels.applied_by(run);
@@ -152,7 +153,7 @@ impl<'c> Inline<'c> {
                 let known = |access: &Access<'c>| {
                     let argument = access.argument();
                     let own = argument.owner_block() == reader.body(0);
-                    !own || is_known(user.operand(argument.index()))
+                    !own || constant.contains(&user.operand(argument.index()))
                 };
                 let joint = self.joint(&nest, (reader, maker), input, (&known, all))?;
                 self.decided.insert(key, joint);
@@ -325,69 +326,7 @@ fn size(ty: Type<'_>) -> u64 {
     ty::count(ty).unwrap_or(0) * elem
 }
 
-/// Returns whether a tensor is known when the artifact is written.
-fn is_known(value: Val<'_>) -> bool {
-    match root(value).def() {
-        Some(op) if op.is("tile.run") => op.operands().into_iter().all(is_known),
-        Some(op) => ["graph.weight", "graph.constant", "tile.empty"].contains(&op.name()),
-        None => false,
-    }
-}
-
 /// Returns whether a run makes constants only.
 fn is_unread<'c>(op: Op<'c>, constant: &HashSet<Val<'c>>) -> bool {
     op.is("tile.run") && op.results().iter().all(|result| constant.contains(result))
-}
-
-/// The axes along which an access moves, in the order of the elements that it visits, the outermost
-/// first; `None` unless it visits each element of the tensor once.
-fn order(nest: &Nest<'_>, access: &Access<'_>) -> Option<Vec<usize>> {
-    let axes = nest.axes.len();
-    let address = access.address(axes);
-    let moves = |&axis: &usize| nest.axes[axis].extent > 1 && address.coefficients[axis] != 0;
-    let mut order: Vec<usize> = (0..axes).filter(moves).collect();
-    order.sort_by_key(|&axis| std::cmp::Reverse(address.coefficients[axis]));
-    let mut stride = 1;
-    for &axis in order.iter().rev() {
-        if address.coefficients[axis] != stride {
-            return None;
-        }
-        stride *= nest.axes[axis].extent as i64;
-    }
-    let count: u64 = access.shape.iter().product();
-    (address.constant == 0 && stride as u64 == count).then_some(order)
-}
-
-/// The elements that the innermost axis of an access visits, the two innermost, and so on.
-fn ends(nest: &Nest<'_>, access: &Access<'_>) -> Option<Vec<u64>> {
-    let order = order(nest, access)?.into_iter().rev();
-    let visited = order.scan(1, |end, axis| {
-        *end *= nest.axes[axis].extent;
-        Some(*end)
-    });
-    Some(visited.collect())
-}
-
-/// A nest with the axes of an access cut at each of `ends`, and these axes, the outermost first.
-fn cut<'c>(
-    nest: &Nest<'c>,
-    ends: &[u64],
-    access: impl for<'n> Fn(&'n Nest<'c>) -> &'n Access<'c>,
-) -> Option<(Nest<'c>, Vec<usize>)> {
-    let mut rest = order(nest, access(nest))?;
-    let (mut nest, mut begin) = (nest.clone(), 1);
-    // From the innermost on: what is cut off stays behind what is left.
-    while let Some(axis) = rest.pop() {
-        let end = begin * nest.axes[axis].extent;
-        let inside = begin + 1..end;
-        for &at in ends.iter().filter(|at| inside.contains(at)) {
-            (at % begin == 0 && end % at == 0).then_some(())?;
-            nest = nest.cut_off(axis, at / begin);
-            rest.iter_mut().filter(|own| **own > axis).for_each(|own| *own += 1);
-            begin = at;
-        }
-        begin = end;
-    }
-    let order = order(&nest, access(&nest))?;
-    Some((nest, order))
 }

@@ -11,6 +11,7 @@ pub mod construct_rtiles;
 mod copy_tile;
 mod cost;
 pub mod depth;
+mod element_order;
 mod explain;
 mod far;
 pub mod fill_borders;

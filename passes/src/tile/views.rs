@@ -73,6 +73,13 @@ pub(super) fn erase_views(value: Val<'_>) {
     }
 }
 
+/// The tile-graphs of a module, and its kernels.
+pub(super) fn graphs_and_kernels(module: Op<'_>) -> Option<(Vec<Op<'_>>, Vec<Op<'_>>)> {
+    let ops = module.body(0)?.ops().into_iter();
+    let own = ops.filter(|op| op.is("tile.graph") || op.is("tile.kernel"));
+    Some(own.partition(|op| op.is("tile.graph")))
+}
+
 /// Names of the kernels that tile-graphs apply.
 pub(super) fn applied(graphs: &[Op<'_>]) -> HashSet<String> {
     let ops = graphs.iter().filter_map(|graph| graph.body(0)).flat_map(|block| block.ops());

@@ -100,13 +100,7 @@ fn rotary(node: &Node<'_>) -> Result<Plan> {
         operands.push(cache.clone());
     }
     if let Some(ids) = ids {
-        node.expect_element(ids, "position_ids", &[ElementType::I64])?;
-        if ids.dims() != [batch, tokens] {
-            return Err(node
-                .report(format!("reads \"position_ids\" as {}", ids.ty))
-                .help(Shape(&[batch, tokens]).to_string())
-                .invalid());
-        }
+        expect_positions(node, ids, [batch, tokens])?;
         operands.push(ids.clone());
     }
     let turn = Turn { dims, tokens: token_axis, turned, interleaved };
@@ -115,6 +109,16 @@ fn rotary(node: &Node<'_>) -> Result<Plan> {
         let [cos, sin] = [1, 2].map(|at| angles(b, &args[at], args.get(3), &shape));
         vec![turn.build(b, &args[0], [&cos, &sin])]
     }))
+}
+
+/// Fails unless `ids` has a position for each token of a batch.
+pub fn expect_positions(node: &Node<'_>, ids: &Operand, dims: [i64; 2]) -> Result<()> {
+    node.expect_element(ids, "position_ids", &[ElementType::I64])?;
+    if ids.dims() == dims {
+        return Ok(());
+    }
+    let what = format!("reads \"position_ids\" as {}", ids.ty);
+    Err(node.report(what).help(Shape(&dims).to_string()).invalid())
 }
 
 impl Turn {

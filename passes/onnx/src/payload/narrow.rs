@@ -102,14 +102,13 @@ impl<'c> Calc<'_, 'c> {
 
     /// The magnitude with infinity and NaN in the places of the format's highest codes.
     fn special(&mut self, size: Num<'c>, magnitude: Num<'c>, format: Format) -> Num<'c> {
-        let mut size = size;
         if !matches!(format.specials, Specials::Ieee | Specials::TopNan | Specials::Scale) {
             return size;
         }
         let greatest = self.int_like(magnitude, format.greatest().into());
         let beyond = self.gt(magnitude, greatest);
         let nan = self.like(size, f64::NAN);
-        size = self.select(beyond, nan, size);
+        let size = self.select(beyond, nan, size);
         let Some(code) = format.infinity() else { return size };
         let code = self.int_like(magnitude, code.into());
         let is_infinite = self.eq(magnitude, code);

@@ -4,6 +4,7 @@ use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, ty};
 
 use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis, scalar_body};
 use crate::remarks::Refused;
+use crate::tile::element_order::{cut, ends, order};
 use crate::tile::lanes_type;
 
 /// Makes one nest of `maker` and of `user`, which reads what `maker` writes by the accesses
@@ -40,38 +41,15 @@ fn common_axes<'c>(maker: &Nest<'c>, user: &Nest<'c>, reading: &[bool]) -> Optio
         .into_iter()
         .any(|body| body.ops().into_iter().any(|op| index_axis(op).is_some()));
     (reduces && !asks).then_some(())?;
-    let (own, _) = user.inputs.iter().zip(reading).find(|(_, reading)| **reading)?;
-    let ends = |nest: &Nest<'_>, access: &Access<'_>| -> Option<Vec<u64>> {
-        let axes = dense(access, nest)?.into_iter().rev();
-        Some(
-            axes.scan(1, |end, axis| {
-                *end *= nest.axes[axis].extent;
-                Some(*end)
-            })
-            .collect(),
-        )
-    };
-    let mut all = [ends(maker, &maker.outputs[0])?, ends(user, own)?].concat();
+    let at = reading.iter().position(|reading| *reading)?;
+    dense(&maker.outputs[0], maker)?;
+    dense(&user.inputs[at], user)?;
+    let mut all = [ends(maker, &maker.outputs[0])?, ends(user, &user.inputs[at])?].concat();
     all.sort_unstable();
     all.dedup();
-    let cut = |nest: &Nest<'c>, access: &Access<'c>| {
-        let mut rest = dense(access, nest)?;
-        let (mut nest, mut begin) = (nest.clone(), 1);
-        // From the innermost on: what is cut off stays behind what is left.
-        while let Some(axis) = rest.pop() {
-            let end = begin * nest.axes[axis].extent;
-            let inside = begin + 1..end;
-            for &at in all.iter().filter(|at| inside.contains(at)) {
-                (at % begin == 0 && end % at == 0).then_some(())?;
-                nest = nest.cut_off(axis, at / begin);
-                rest.iter_mut().filter(|own| **own > axis).for_each(|own| *own += 1);
-                begin = at;
-            }
-            begin = end;
-        }
-        Some(nest)
-    };
-    Some([cut(maker, &maker.outputs[0])?, cut(user, own)?])
+    let (maker, _) = cut(maker, &all, |nest| &nest.outputs[0])?;
+    let (user, _) = cut(user, &all, |nest| &nest.inputs[at])?;
+    Some([maker, user])
 }
 
 fn join_as_they_are<'c>(
@@ -335,20 +313,10 @@ impl Onto {
 /// The axes that do not reduce and have points, in the order of the elements that they visit,
 /// the outermost first; `None` unless they visit each element of the tensor once.
 fn dense(access: &Access<'_>, nest: &Nest<'_>) -> Option<Vec<usize>> {
-    let axes = nest.axes.len();
-    let address = access.address(axes);
-    let mut order: Vec<usize> = (0..axes).filter(|&axis| nest.axes[axis].extent > 1).collect();
-    order.retain(|&axis| !nest.reduces(axis) || address.coefficients[axis] != 0);
-    order.sort_by_key(|&axis| std::cmp::Reverse(address.coefficients[axis]));
-    let mut stride = 1;
-    for &axis in order.iter().rev() {
-        if nest.reduces(axis) || address.coefficients[axis] != stride {
-            return None;
-        }
-        stride *= nest.axes[axis].extent as i64;
-    }
-    let count: u64 = access.shape.iter().product();
-    (address.constant == 0 && stride as u64 == count).then_some(order)
+    let order = order(nest, access)?;
+    let moves = |axis: usize| order.contains(&axis) != nest.reduces(axis);
+    let mut long = (0..nest.axes.len()).filter(|&axis| nest.axes[axis].extent > 1);
+    long.all(moves).then_some(order)
 }
 
 /// Writes the bodies of joined nests.

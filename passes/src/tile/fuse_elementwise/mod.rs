@@ -30,7 +30,7 @@ use super::constants::constants;
 use super::construct_rtiles::read;
 use super::far::bytes;
 use super::joint::{Joint, Kernels};
-use super::views::{applied, erase_views, kernel_of, readers, root};
+use super::views::{applied, erase_views, graphs_and_kernels, kernel_of, readers, root};
 use crate::nest::{Access, Nest};
 use crate::remarks::Refused;
 pub(super) use join::is_elementwise;
@@ -62,12 +62,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let words = [("true", Some(false)), ("always", Some(true)), ("false", None)];
     let (fuse, remarks) = (run.word("fuse", &words)?, run.flag("remarks")?);
     let Some(always) = fuse else { return Ok(()) };
-    let body = run.module.body(0).ok_or(Failed)?;
-    let (graphs, kernels): (Vec<_>, Vec<_>) = body
-        .ops()
-        .into_iter()
-        .filter(|op| op.is("tile.graph") || op.is("tile.kernel"))
-        .partition(|op| op.is("tile.graph"));
+    let (graphs, kernels) = graphs_and_kernels(run.module).ok_or(Failed)?;
     let machine = Machine::of(run.module);
     let mut fuse = Fuse {
         context: run.context,

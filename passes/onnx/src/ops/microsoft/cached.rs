@@ -1,6 +1,6 @@
 //! What GroupQueryAttention reads: extents, the cache, and the tables of angles.
 
-use super::super::rotary::{expect_even, table};
+use super::super::rotary::{expect_even, expect_positions, table};
 use crate::error::Result;
 use crate::inputs::Extent;
 use crate::node::{Node, Operand};
@@ -163,13 +163,7 @@ fn rotary<'n>(
     operands.push(table(node, q, 8, "sin_cache", turned)?);
     let mut positions = None;
     if let Some(ids) = node.optional(9) {
-        node.expect_element(ids, "position_ids", &[ElementType::I64])?;
-        if ids.dims() != [batch, tokens] {
-            return Err(node
-                .report(format!("reads \"position_ids\" as {}", ids.ty))
-                .help(Shape(&[batch, tokens]).to_string())
-                .invalid());
-        }
+        expect_positions(node, ids, [batch, tokens])?;
         positions = Some(operands.len());
         operands.push(ids);
     }
