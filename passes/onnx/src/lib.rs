@@ -14,7 +14,8 @@
 //! # }
 //! ```
 //!
-//! This crate knows neither machines nor tiles, and computes only what decides shapes.
+//! This crate knows neither machines nor tiles, and computes only what decides shapes. [`quantize`] writes models
+//! whose products are of bytes.
 
 mod constant;
 mod elements;
@@ -30,6 +31,7 @@ mod payload;
 pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }
+pub mod quantize;
 mod tensor;
 mod types;
 mod weights;

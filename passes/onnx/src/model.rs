@@ -30,6 +30,8 @@ pub struct Model {
     pub outputs: Vec<ValueInfoProto>,
     /// The nodes that some output depends on, each after those it reads from; no constants.
     pub nodes: Vec<NodeProto>,
+    /// What its author wrote down about the model, by key.
+    pub metadata: BTreeMap<String, String>,
     tensors: BTreeMap<String, TensorProto>,
     folder: Folder,
 }
@@ -60,6 +62,9 @@ impl Model {
                 .malformed()
         })?;
         let opsets = opsets(&proto)?;
+        let metadata = proto.metadata_props.into_iter();
+        let metadata =
+            metadata.map(|entry| (entry.key().to_owned(), entry.value().to_owned())).collect();
         let graph = proto.graph.ok_or_else(|| {
             Report::new("this is not an ONNX model")
                 .note(format!("its {size} bytes hold no graph"))
@@ -71,7 +76,8 @@ impl Model {
                 .help("inline them before the export: onnx.inliner.inline_local_functions")
                 .unsupported());
         }
-        Self::check(graph, opsets, folder)
+        let model = Self::check(graph, opsets, folder)?;
+        Ok(Self { metadata, ..model })
     }
 
     fn check(graph: GraphProto, opsets: BTreeMap<String, i64>, folder: Folder) -> Result<Self> {
@@ -118,6 +124,7 @@ impl Model {
             inputs,
             outputs: graph.output,
             nodes,
+            metadata: BTreeMap::new(),
             tensors,
             folder,
         };

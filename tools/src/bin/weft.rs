@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use weft::commands::{bench, compile, conformance, devices, explain, kernel, run, simulate};
+use weft::commands::{
+    bench, compile, conformance, devices, explain, kernel, quantize, run, simulate,
+};
 use weft::{Failure, reports};
 
 /// Takes the place of `malloc`, too, and so serves MLIR and LLVM, which allocate all the time.
@@ -35,6 +37,8 @@ enum Command {
     Simulate(simulate::Args),
     /// Write a page that shows what was chosen for a model, from what, and what it costs.
     Explain(explain::Args),
+    /// Write a model in f32 with products of bytes.
+    Quantize(quantize::Args),
     /// List the machines, or check and describe one.
     Devices(devices::Args),
 }
@@ -62,6 +66,7 @@ fn run_command(command: &Command) -> Result<(), Failure> {
         Command::Kernel(args) => kernel::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Quantize(args) => quantize::run(args),
         Command::Devices(args) => devices::run(args),
     }
 }

@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod devices;
 pub mod explain;
 pub mod kernel;
+pub mod quantize;
 pub mod run;
 pub mod simulate;
 

@@ -92,6 +92,7 @@ pub fn explain(
         ways.push((way, number));
     }
     let mut report = report(path, &shown);
+    report.quantized = quantized(path, &report.kernels)?;
     if let Some(measure) = measure {
         report.measured = Some(measure::in_turns(&mut runners, measure)?);
         let times = runners[0].jobs_ms(&shown.program.jobs)?;
@@ -185,6 +186,21 @@ fn machine_of<'c>(unit: &Unit<'c>) -> Result<Machine<'c>, Failure> {
 }
 
 /// The report without times that were measured and without other ways to join.
+/// What `weft quantize` wrote down in a model, with the kernels that are made of these products.
+fn quantized(path: &Path, kernels: &[Kernel]) -> Result<Vec<Quantized>, Failure> {
+    if path.extension().is_some_and(|extension| extension == "mlir") {
+        return Ok(Vec::new());
+    }
+    let model = weft_onnx::Model::open(path)?;
+    let of_layer = |(name, error): (String, f64)| {
+        let computes = |kernel: &&Kernel| kernel.op.split('+').any(|op| op == name);
+        let of_kernels = kernels.iter().zip(0..).filter(|(kernel, _)| computes(kernel));
+        let kernels = of_kernels.map(|(_, number)| number).collect();
+        Quantized { name, error, kernels }
+    };
+    Ok(weft_onnx::quantize::errors_of(&model.metadata).into_iter().map(of_layer).collect())
+}
+
 fn report(path: &Path, compiled: &Compiled) -> Report {
     let Compiled { program, graph, remarks, device, roofline, code } = compiled;
     let mut kernels: Vec<Kernel> =
@@ -213,6 +229,7 @@ fn report(path: &Path, compiled: &Compiled) -> Report {
         joins_fully: joining::joins_fully(),
         joinings: Vec::new(),
         patterns: Vec::new(),
+        quantized: Vec::new(),
         remarks: remarks.clone(),
         measured: None,
     }

@@ -1,7 +1,7 @@
 //! The page: a template, its style and its scripts, and the report as data.
 
 use super::links;
-use super::report::Report;
+use super::report::{Quantized, Report};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -27,6 +27,9 @@ pub fn page(report: &Report) -> String {
         "style" => STYLE.to_owned(),
         "plain" => escaped(&plain(report)),
         "links" => links::sections(report),
+        "quantized-link" if report.quantized.is_empty() => String::new(),
+        "quantized-link" => r##"    <a href="#quantized">Products of bytes</a>"##.to_owned(),
+        "quantized" => quantized(report),
         "scripts" => SCRIPTS.concat(),
         "report" => data.clone(),
         other => unreachable!("the template names a part {other} that nobody writes"),
@@ -77,6 +80,36 @@ fn plain(report: &Report) -> String {
         );
     }
     text
+}
+
+/// Returns the section on products of bytes, the least exact ones first; nothing where there are none.
+fn quantized(report: &Report) -> String {
+    if report.quantized.is_empty() {
+        return String::new();
+    }
+    let mut layers: Vec<_> = report.quantized.iter().collect();
+    layers.sort_by(|one, other| other.error.total_cmp(&one.error));
+    let row = |layer: &&Quantized| {
+        let kernels = layer.kernels.iter().map(|&number| &report.kernels[number].kernel);
+        let kernels: Vec<_> = kernels.map(|name| escaped(&format!("@{name}"))).collect();
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"n\">{:.3} %</td><td class=\"mono\">{}</td></tr>\n",
+            escaped(&layer.name),
+            100.0 * layer.error,
+            kernels.join(", "),
+        )
+    };
+    let rows: String = layers.iter().map(row).collect();
+    format!(
+        r#"  <section id="quantized" aria-labelledby="quantized-title">
+    <h2 id="quantized-title">Products of bytes</h2>
+    <p class="note">How far what each product makes is from what it made in f32, on the inputs of <code>weft quantize</code>.</p>
+    <div class="card scroll"><table><thead><tr><th scope="col">Operator</th><th scope="col" class="n">Off by</th><th scope="col">Kernels</th></tr></thead>
+    <tbody>
+{rows}</tbody></table></div>
+  </section>
+"#
+    )
 }
 
 pub(super) fn escaped(text: &str) -> String {

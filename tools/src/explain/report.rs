@@ -30,6 +30,8 @@ pub struct Report {
     pub joinings: Vec<Joining>,
     /// The patterns of the kernels of each joining.
     pub patterns: Vec<Pattern>,
+    /// Products that `weft quantize` made products of bytes.
+    pub quantized: Vec<Quantized>,
     /// Operators of the model, in the order in which they first run.
     pub operators: Vec<Users>,
     /// Instructions that compute something.
@@ -42,6 +44,18 @@ pub struct Report {
     pub remarks: Vec<Remark>,
     /// The measurement, if there was one.
     pub measured: Option<Measured>,
+}
+
+/// A product that was quantised.
+#[derive(Clone, Debug, Serialize)]
+pub struct Quantized {
+    /// The operator.
+    pub name: String,
+    /// How far what it makes is from what it made in f32, on the inputs that it was quantised by: the
+    /// L2 norm of the difference by that of the tensor.
+    pub error: f64,
+    /// The kernels that compute it, by their places among those that run.
+    pub kernels: Vec<usize>,
 }
 
 /// The machine.

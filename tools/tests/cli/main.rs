@@ -6,6 +6,7 @@ mod conformance;
 mod host;
 mod language_server;
 mod limits;
+mod quantize;
 mod shapes;
 
 use std::path::{Path, PathBuf};
