@@ -14,6 +14,10 @@
 !i8_vector = vector<64xi8>
 !bf16_pairs = tensor<16x2xbf16>
 !bf16_vector = vector<32xbf16>
+!i32_tile = vector<256xi32>
+!i8_tile = vector<1024xi8>
+!f32_tile = vector<256xf32>
+!bf16_tile = vector<512xbf16>
 
 // Of the processors with AVX-512 that LLVM has a model of, one whose order spills no sums of large tiles.
 device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]) {
@@ -23,6 +27,9 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
   device.memory @l1 scope("core") capacity_bytes(32768) caches(@l2) bytes_per_cycle(128) transaction_bytes(64) way_bytes(4096) host("l1d")
   // 32 registers of 64 bytes.
   device.memory @vreg scope("thread") capacity_bytes(2048) register_bytes(64)
+
+  // Eight tile registers of 16 rows of 64 bytes, where the processor has AMX.
+  device.memory @tmm scope("thread") capacity_bytes(8192) register_bytes(1024) row_bytes(64)
 
   // Workers that sleep between runs: waking one takes microseconds.
   // A wait across workers that spin takes 124 ns (bench/results/pool.json).
@@ -35,6 +42,26 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
   device.move @stream from @vreg to @dram issue_cycles(1.000000e+00) latency_cycles(7) strided streams
   // Lanes of several registers into one, by shuffles that neighbours share.
   device.move @gather from @vreg to @vreg issue_cycles(4.000000e+00) latency_cycles(12) strided
+
+  // Tile registers: rows of 64 bytes, two loads a cycle and one store.
+  device.move @tile_load from @dram to @tmm issue_cycles(8.000000e+00) latency_cycles(45) strided fills
+  lowering {
+  ^bb0(%at: !llvm.ptr, %distance: i64):
+    %rows = llvm.mlir.constant(16 : i16) : i16
+    %bytes = llvm.mlir.constant(64 : i16) : i16
+    %t = llvm.call_intrinsic "llvm.x86.tileloadd64.internal"(%rows, %bytes, %at, %distance) : (i16, i16, !llvm.ptr, i64) -> !llvm.x86_amx
+    %v = llvm.call_intrinsic "llvm.x86.cast.tile.to.vector.v256i32"(%t) : (!llvm.x86_amx) -> !i32_tile
+    device.yield %v : !i32_tile
+  }
+  device.move @tile_store from @tmm to @dram issue_cycles(1.600000e+01) latency_cycles(20) strided
+  lowering {
+  ^bb0(%v: !i32_tile, %at: !llvm.ptr, %distance: i64):
+    %rows = llvm.mlir.constant(16 : i16) : i16
+    %bytes = llvm.mlir.constant(64 : i16) : i16
+    %t = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%v) : (!i32_tile) -> !llvm.x86_amx
+    llvm.call_intrinsic "llvm.x86.tilestored64.internal"(%rows, %bytes, %at, %distance, %t) : (i16, i16, !llvm.ptr, i64, !llvm.x86_amx) -> ()
+    device.yield
+  }
 
   // Divisions and roots of f32 as in LLVM's model of Skylake, by llvm-mca
   // -mcpu=skylake-avx512 -instruction-tables (6 and 10 on Zen 4).
@@ -200,5 +227,36 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
     %q = vector.bitcast %s : !i32_vector to !bf16_vector
     %d = llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%c, %q, %b) : (!f32_vector, !bf16_vector, !bf16_vector) -> !f32_vector
     device.yield %d : !f32_vector
+  }
+
+  // Products of bytes of tiles: 64 for each of 16 x 16 sums. Sapphire Rapids on, one in 16 cycles.
+  device.instruction @tdpbusd on @core operands([@tmm, @tmm, @tmm])
+    issue_cycles(1.600000e+01) latency_cycles(52) requires(["amx-int8", "amx-tile"])
+  meaning {
+  ^bb0(%a: tensor<16x16x4xi8>, %b: tensor<16x16x4xi8>, %c: tensor<16x16xi32>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(m, n, k, q) -> (m, k, q)>, affine_map<(m, n, k, q) -> (k, n, q)>, affine_map<(m, n, k, q) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+    } ins(%a, %b : tensor<16x16x4xi8>, tensor<16x16x4xi8>) outs(%c : tensor<16x16xi32>) {
+    ^bb0(%x: i8, %y: i8, %z: i32):
+      %u = arith.extui %x : i8 to i32
+      %v = arith.extsi %y : i8 to i32
+      %p = arith.muli %u, %v : i32
+      %s = arith.addi %z, %p : i32
+      linalg.yield %s : i32
+    } -> tensor<16x16xi32>
+    device.yield %d : tensor<16x16xi32>
+  } lowering {
+  ^bb0(%a: !i8_tile, %b: !i8_tile, %c: !i32_tile):
+    %side = llvm.mlir.constant(16 : i16) : i16
+    %bytes = llvm.mlir.constant(64 : i16) : i16
+    %aw = vector.bitcast %a : !i8_tile to !i32_tile
+    %bw = vector.bitcast %b : !i8_tile to !i32_tile
+    %at = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%aw) : (!i32_tile) -> !llvm.x86_amx
+    %bt = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%bw) : (!i32_tile) -> !llvm.x86_amx
+    %ct = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%c) : (!i32_tile) -> !llvm.x86_amx
+    %dt = llvm.call_intrinsic "llvm.x86.tdpbusd.internal"(%side, %bytes, %bytes, %ct, %at, %bt) : (i16, i16, i16, !llvm.x86_amx, !llvm.x86_amx, !llvm.x86_amx) -> !llvm.x86_amx
+    %d = llvm.call_intrinsic "llvm.x86.cast.tile.to.vector.v256i32"(%dt) : (!llvm.x86_amx) -> !i32_tile
+    device.yield %d : !i32_tile
   }
 }

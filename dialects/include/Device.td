@@ -84,7 +84,8 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     memory with `register_bytes` holds that many bytes a register. Where registers
     are spread over `lanes`, threads that go in step, a register holds one element
     of any type for each of them, and a lane moves `access_bytes` at once between its registers and
-    other memories (16 without it). Tiles do not take `reserved_bytes` of a register file, which are
+    other memories (16 without it). With `row_bytes` a register is a *tile*: rows of so many bytes, one behind the other, which
+    instructions take whole and no lane unit works in. Tiles do not take `reserved_bytes` of a register file, which are
     left to addresses and what instructions work with: a quarter without it.
     What is stored through a cache is read first and written back later: it takes
     `store_bytes_per_cycle`, half of `bytes_per_cycle` without it.
@@ -112,11 +113,13 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     - C7: only registers have a part in `core_bytes` and `reserved_bytes`, which are less than all.
     - C8: what has addresses within those of another memory is shared by a cluster, is no cache
       and no registers, and the only one; the other is the one that the whole device shares.
+    - C9: rows divide a register, which is spread over no lanes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$scope, I64Attr:$capacity_bytes,
                        OptionalAttr<FlatSymbolRefAttr>:$caches,
                        OptionalAttr<FlatSymbolRefAttr>:$within,
                        OptionalAttr<I64Attr>:$register_bytes,
+                       OptionalAttr<I64Attr>:$row_bytes,
                        OptionalAttr<I64Attr>:$lanes,
                        OptionalAttr<I64Attr>:$access_bytes,
                        OptionalAttr<I64Attr>:$reserved_bytes, OptionalAttr<I64Attr>:$core_bytes,
@@ -134,6 +137,7 @@ def Device_MemoryOp : Device_Op<"memory", [Symbol, HasParent<"MachineOp">]> {
     oilist(`caches` `(` $caches `)`
           | `within` `(` $within `)`
           | `register_bytes` `(` $register_bytes `)`
+          | `row_bytes` `(` $row_bytes `)`
           | `lanes` `(` $lanes `)`
           | `access_bytes` `(` $access_bytes `)`
           | `reserved_bytes` `(` $reserved_bytes `)`
@@ -260,6 +264,18 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     }
     ```
 
+    A move to tile registers may have a lowering from the pointer to the first row and the distance of rows in bytes to a
+    vector with all bytes of the register; one from tile registers takes that vector first, and yields nothing.
+
+    ```mlir
+    device.move @tile_load from @dram to @tmm issue_cycles(8.0) latency_cycles(20) strided fills
+    lowering {
+    ^bb0(%at: !llvm.ptr, %distance: i64):
+      ...
+      device.yield %d : vector<256xi32>
+    }
+    ```
+
     A move by an engine may bring whole boxes of a tensor by coordinates, of which one thread asks for all: `boxes`
     says of which. What a box has beyond the end of the tensor becomes zero, and boxes come in any order.
 
@@ -286,7 +302,7 @@ def Device_MoveOp : Device_Op<"move", [Symbol, IsolatedFromAbove, HasParent<"Mac
     - C3: the engine belongs to the machine.
     - C4: every name in braces of an encoding is one of those above.
     - C5: what gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a pointer to
-      one vector; no other move has one. Its map gives every lane and slot a lane, and a place in a piece
+      one vector; of other moves those to and from tile registers may have one, as above. Its map gives every lane and slot a lane, and a place in a piece
       that is a power of two of elements.
     - C6: what brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle
       where there is one, `units` and `meet_cycles` both or none, and all three numbers of a producer or none, its registers

@@ -28,6 +28,7 @@ mod request_memory;
 mod schedule;
 mod slot;
 mod sync;
+mod tiles;
 
 pub use cancel::Cancel;
 pub use code::run_once;

@@ -18,13 +18,18 @@ view! {
         within: Option<&'c str> = symbol(op, "within");
         /// Size of one register, of a register file.
         register_bytes: Option<u64> = number(op, "register_bytes");
+        /// Size of one row of a register that is a tile.
+        row_bytes: Option<u64> = number(op, "row_bytes");
         /// Threads in step that a register is spread over, one element each.
         lanes: Option<u64> = number(op, "lanes");
         /// The most bytes that a lane moves at once between its registers and other memories.
         access_bytes: u64 = number(op, "access_bytes").unwrap_or(ACCESS_BYTES);
         /// Bytes of a register file that tiles leave free for addresses and temporary values.
         reserved_bytes: u64 = number(op, "reserved_bytes")
-            .unwrap_or_else(|| number(op, "capacity_bytes").unwrap_or(0) / RESERVED);
+            .unwrap_or_else(|| match number(op, "row_bytes") {
+                Some(_) => 0,
+                None => number(op, "capacity_bytes").unwrap_or(0) / RESERVED,
+            });
         /// Size of the registers of all threads of a core together.
         core_bytes: Option<u64> = number(op, "core_bytes");
         /// Bandwidth in bytes a cycle.
@@ -89,6 +94,11 @@ impl<'c> Memory<'c> {
         self.register_bytes().is_some()
     }
 
+    /// Returns whether its registers are tiles, which instructions take whole and no lane unit works in.
+    pub fn holds_tiles(&self) -> bool {
+        self.row_bytes().is_some()
+    }
+
     /// Returns the number of elements of a type in one register; `None` for less than one.
     pub fn lanes_for(&self, elem: Type<'c>) -> Option<u64> {
         let registers = self.register_bytes()?;
@@ -136,7 +146,8 @@ view! {
 }
 
 impl<'c> Move<'c> {
-    /// Returns the lower-level IR of one that gathers: from a lane's pointer to its slots.
+    /// Returns the lower-level IR of one that gathers, from a lane's pointer to its slots, or of one to or from
+    /// tile registers.
     pub fn lowering(&self) -> Option<Block<'c>> {
         self.used.mark(LOWERING);
         self.op.first_block(0)

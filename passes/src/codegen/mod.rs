@@ -24,6 +24,7 @@ pub mod link;
 mod llvm;
 pub mod lower;
 mod native;
+mod pointer;
 mod target;
 pub mod vendor;
 

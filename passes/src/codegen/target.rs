@@ -47,9 +47,10 @@ impl Target {
     }
 }
 
-/// Bytes of the widest register, or of a scalar one where there are no others.
+/// Bytes of the widest register that is no tile, or of a scalar one where there are no others.
 pub fn register_bytes(machine: Machine<'_>) -> u64 {
-    machine.memories().iter().filter_map(|memory| memory.register_bytes()).max().unwrap_or(8)
+    let memories = machine.memories().into_iter().filter(|memory| !memory.holds_tiles());
+    memories.filter_map(|memory| memory.register_bytes()).max().unwrap_or(8)
 }
 
 /// Returns whether some lanes of a register can be moved to and from memory by a mask.

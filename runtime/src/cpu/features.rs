@@ -1,6 +1,6 @@
 //! Processor features by LLVM's names.
 
-use super::CpuError;
+use super::{CpuError, tiles};
 
 /// Refuses if this machine lacks one of the features.
 ///
@@ -21,11 +21,17 @@ pub fn check(required: &[String]) -> Result<(), CpuError> {
 
 /// The features of this processor that weft knows by name, by LLVM's names.
 pub fn present() -> Vec<&'static str> {
-    table().into_iter().filter(|(.., has)| *has).map(|(_, llvm, _)| llvm).collect()
+    let own = table().into_iter().filter(|(.., has)| *has).map(|(_, llvm, _)| llvm);
+    let tiles = tiles::NAMES.into_iter().zip(tiles::present());
+    own.chain(tiles.filter(|(_, has)| *has).map(|(name, _)| name)).collect()
 }
 
 /// Returns whether the machine has a feature, or `None` for a name that is not known.
 fn detected(name: &str) -> Option<bool> {
+    // The system is asked for tile registers where code needs them only.
+    if let Some(at) = tiles::NAMES.iter().position(|tiles| *tiles == name) {
+        return Some(tiles::present()[at]);
+    }
     let known = table().into_iter().find(|(rust, llvm, _)| [*rust, *llvm].contains(&name));
     known.map(|(.., has)| has)
 }

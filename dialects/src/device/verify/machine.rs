@@ -1,9 +1,9 @@
 //! Constraints of the machine half.
 
-use super::super::{Boxes, Gathering, Machine, Move, Scope};
-use super::{check_cycles, check_encoding, check_engine, check_scope, types};
-use crate::ir::{Block, Diagnostics, Op, Type, attr, ty};
-use crate::verify::{check_fact, check_memory, check_positive, int, symbol, text};
+use super::super::{Machine, Scope};
+use super::{check_cycles, check_encoding, check_scope};
+use crate::ir::{Block, Diagnostics, Op, attr, ty};
+use crate::verify::{check_fact, check_positive, int, symbol, text};
 
 /// C1. There is a memory of scope `device` that is no cache.
 pub(super) fn machine_c1(op: Op<'_>, diag: &mut Diagnostics) {
@@ -84,6 +84,7 @@ pub(super) fn memory_c1(op: Op<'_>, diag: &mut Diagnostics) {
     for name in [
         "capacity_bytes",
         "register_bytes",
+        "row_bytes",
         "lanes",
         "access_bytes",
         "reserved_bytes",
@@ -228,6 +229,26 @@ pub(super) fn memory_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C9. Rows divide a register, which is spread over no lanes.
+pub(super) fn memory_c9(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(row) = int(op, "row_bytes").filter(|&row| row > 0) else { return };
+    match int(op, "register_bytes") {
+        Some(register) if register % row == 0 => {}
+        Some(register) => {
+            diag.error(op, format!("device.memory has registers of {register} bytes in rows of {row}"))
+                .help("a register holds a whole number of rows");
+        }
+        None => {
+            diag.error(op, "device.memory has rows, and no registers")
+                .help("give it `register_bytes`, or leave `row_bytes` out");
+        }
+    }
+    if let Some(lanes) = int(op, "lanes") {
+        diag.error(op, format!("device.memory has registers in rows, spread over {lanes} lanes"))
+            .help("a register is a tile of one thread, or spread over lanes: leave one of the two out");
+    }
+}
+
 /// C1. The machine has the unit.
 pub(super) fn engine_c1(op: Op<'_>, diag: &mut Diagnostics) {
     if let (Some(machine), Some(unit)) = (Machine::of(op), symbol(op, "unit")) {
@@ -301,89 +322,6 @@ pub(super) fn unit_c3(op: Op<'_>, diag: &mut Diagnostics) {
         diag.error(op, format!("device.unit has {units} units in {clusters} of @{name}"))
             .note(cluster, "the cluster is here")
             .help("every cluster has the same number of units");
-    }
-}
-
-/// C1. Both memories belong to the machine.
-pub(super) fn move_c1(op: Op<'_>, diag: &mut Diagnostics) {
-    check_memory(op, "source", diag);
-    check_memory(op, "target", diag);
-}
-
-/// C2. Cycles, bandwidth and least bytes are above zero.
-pub(super) fn move_c2(op: Op<'_>, diag: &mut Diagnostics) {
-    check_cycles(op, diag);
-    check_positive(op, "least_bytes", diag);
-    check_positive(op, "bytes_per_cycle", diag);
-}
-
-/// C3. The engine belongs to the machine.
-pub(super) fn move_c3(op: Op<'_>, diag: &mut Diagnostics) {
-    check_engine(op, diag);
-}
-
-/// C4. Every name in braces of an encoding is one of those above.
-pub(super) fn move_c4(op: Op<'_>, diag: &mut Diagnostics) {
-    const NAMES: [&str; 7] = ["from", "to", "sizes", "from_strides", "to_strides", "value", "type"];
-    check_encoding(op, &|name| NAMES.contains(&name), &NAMES.join(", "), diag);
-}
-
-/// C5. What gathers goes to a register file of lanes, is done by no engine, and has a lowering, from a
-/// pointer to one vector; no other move has one. Its map gives every lane and slot a lane, and a place
-/// in a piece that is a power of two of elements.
-pub(super) fn move_c5(op: Op<'_>, diag: &mut Diagnostics) {
-    let (Some(way), Some(machine)) = (Move::read(op), Machine::of(op)) else { return };
-    let lowering = way.lowering();
-    if way.gathers().is_none() {
-        if lowering.is_some() {
-            diag.error(op, "device.move has a lowering and gathers nothing")
-                .help("say what lanes get, `gathers(affine_map<(lane, slot) -> (...)>)`, or leave the lowering out");
-        }
-        return;
-    }
-    if let Some(engine) = way.engine() {
-        diag.error(op, format!("device.move gathers, and is done by @{engine}"))
-            .help("lanes wait for what they gather: leave the engine out");
-    }
-    let Some(target) = machine.memory(way.target()) else { return };
-    let Some(lanes) = target.lanes().filter(|_| target.is_registers()) else {
-        diag.error(op, format!("device.move gathers to @{}, which has no lanes", target.name))
-            .help("what is gathered goes to registers of lanes");
-        return;
-    };
-    let args = lowering.map(|own| types(&own.args())).unwrap_or_default();
-    let yields = lowering.and_then(Block::terminator).map(|end| types(&end.operands()));
-    let pointer = |ty: &Type<'_>| ty.to_string().starts_with("!llvm.ptr");
-    let (true, Some([slots])) = (args.len() == 1 && args.iter().all(pointer), yields.as_deref())
-    else {
-        diag.error(op, "device.move gathers, and has no lowering from a pointer to one vector")
-            .help(
-                "write `lowering { ^bb0(%at: !llvm.ptr<3>): ... device.yield %d : vector<8xi16> }`",
-            );
-        return;
-    };
-    if let Err(wrong) = Gathering::read(&way, lanes, *slots) {
-        diag.error(op, format!("the map of what device.move gathers {wrong}")).help(
-            "it maps (lane, slot) to a lane and a place in the piece whose address that gives",
-        );
-    }
-}
-
-/// C6. What brings boxes is done by an engine, steps, and says all numbers of them, above zero; the swizzle where there
-/// is one, `units` and `meet_cycles` both or none, and all three numbers of a producer or none, its
-/// registers in whole shares, without `units`.
-pub(super) fn move_c6(op: Op<'_>, diag: &mut Diagnostics) {
-    let Some(boxes) = op.attr("boxes") else { return };
-    if let Err(wrong) = Boxes::read(boxes) {
-        diag.error(op, format!("`boxes` of device.move {wrong}")).help(
-            "write `boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, swizzle = [3, 4, 3], \
-             align_bytes = 1024})`, the swizzle where there is one, and `units` with `meet_cycles` where boxes go to several, or `producer_lanes`, \
-             `producer_bytes` and `share_bytes` where a group of its own asks for them",
-        );
-    }
-    if op.attr("engine").is_none() || op.attr("strided").is_none() {
-        diag.error(op, "device.move brings boxes, and is not done by an engine that steps")
-            .help("name its `engine`, and say `strided`");
     }
 }
 

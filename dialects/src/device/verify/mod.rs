@@ -8,6 +8,7 @@ mod groups;
 mod instruction;
 mod lanes;
 mod machine;
+mod moves;
 mod producer;
 mod program;
 mod rooms;
@@ -22,6 +23,7 @@ use groups::*;
 use instruction::*;
 use lanes::*;
 use machine::*;
+use moves::*;
 use producer::*;
 use program::*;
 use transfer::*;
@@ -35,7 +37,7 @@ const TABLE: Table = &[
     ("device.machine", &[machine_c1, machine_c2, machine_c3, machine_c4, machine_c5]),
     (
         "device.memory",
-        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7, memory_c8],
+        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7, memory_c8, memory_c9],
     ),
     ("device.unit", &[unit_c1, unit_c2, unit_c3]),
     ("device.engine", &[engine_c1, engine_c2, engine_c3]),

@@ -10,7 +10,7 @@ use weft_dialects::device::{Gathering, Move};
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::super::lower::invoke;
-use super::pointer::pointer;
+use super::super::pointer::pointer;
 use super::registers::{Registers, Slot, offsets};
 use super::storage::Thread;
 use super::together::End;

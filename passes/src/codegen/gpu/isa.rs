@@ -5,7 +5,7 @@ use weft_dialects::device::{Kernel, Scope};
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::super::lower::record;
-use super::pointer::pointer;
+use super::super::pointer::pointer;
 use super::spread::Turns;
 pub use crate::arch::Isa;
 

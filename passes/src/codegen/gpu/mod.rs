@@ -24,7 +24,6 @@ mod lanes;
 mod later;
 mod layout;
 mod order;
-mod pointer;
 mod producer;
 pub mod program;
 mod registers;

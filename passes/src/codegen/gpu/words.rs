@@ -3,7 +3,7 @@
 use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::ir::{Builder, Type, Val, ty};
 
-use super::pointer::pointer;
+use super::super::pointer::pointer;
 use super::storage::Thread;
 
 /// Bytes of a word.

@@ -8,7 +8,7 @@
 use melior::dialect::llvm::r#type as llvm;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
 
-use super::pointer::pointer;
+use super::super::pointer::pointer;
 use super::shared::global;
 use super::storage::in_space;
 

@@ -24,9 +24,10 @@ mod lanewise;
 pub(super) mod record;
 mod scratch;
 mod stream;
+mod tiles;
 pub(super) mod view;
 
-use weft_dialects::device::{Apply, Combine, Copy, Invoke, Kernel, Machine};
+use weft_dialects::device::{Apply, Combine, Copy, Fill, Invoke, Kernel, Machine, Transfer};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Block, Builder, Context, Diagnostics, Mapping, Op, Type, Val, attr, ty};
 
@@ -178,6 +179,10 @@ fn expand<'c>(context: &'c Context, machine: Machine<'c>, op: Op<'c>, diag: &mut
         apply::expand(&mut b, machine, &apply, diag);
     } else if let Some(combine) = Combine::of(op) {
         combine::expand(&mut b, &combine, diag);
+    } else if let Some(transfer) = Transfer::of(op) {
+        tiles::transfer(&mut b, machine, &transfer, diag);
+    } else if let Some(fill) = Fill::of(op) {
+        tiles::fill(&mut b, machine, &fill, diag);
     } else if op.is("device.wait") && op.operands().is_empty() {
         // Nothing was begun that could still be under way.
     } else if op.is("device.barrier") && op.attr("scope").and_then(attr::string) == Some("thread") {

@@ -12,6 +12,7 @@
 use weft_dialects::device::{Machine, Move};
 use weft_dialects::ir::ty;
 
+use super::cached::Cached;
 use super::choose::{Model, Near};
 use super::mapping::Mapping;
 use super::unify::Bound;
@@ -93,6 +94,8 @@ pub(super) struct Mapped<'p, 'c> {
     /// What passes the shared memory.
     passing: Passing,
     units: u64,
+    /// Where registers are filled through caches.
+    cached: Option<Cached>,
 }
 
 impl<'p, 'c> Mapped<'p, 'c> {
@@ -122,7 +125,7 @@ impl<'p, 'c> Mapped<'p, 'c> {
         let operands: Vec<_> =
             mapping.instruction.operands().iter().enumerate().map(operand).collect();
         let rooms = operands.iter().map(|own| room(machine, near, own.memory)).collect();
-        Self {
+        let mut mapped = Self {
             machine,
             nest,
             mapping,
@@ -131,7 +134,10 @@ impl<'p, 'c> Mapped<'p, 'c> {
             rooms,
             passing: Passing::of(machine),
             units: machine.units().first().map_or(1, |unit| unit.count().max(1)),
-        }
+            cached: None,
+        };
+        mapped.cached = Cached::of(&mapped);
+        mapped
     }
 
     /// The memory in which what is read for an operand lies, and the one for the result.
@@ -201,6 +207,11 @@ impl<'c> Mapped<'_, 'c> {
             return 1;
         }
         own.inside.iter().map(|&(axis, points)| sizes[axis].div_ceil(points)).product()
+    }
+
+    /// Operands of the instruction that a tile holds.
+    pub(super) fn registers(&self, sizes: &[u64], operand: usize) -> u64 {
+        self.held(sizes, operand) / self.block(operand).max(1)
     }
 
     /// Elements of one operand of the instruction.
@@ -364,13 +375,16 @@ impl<'c> Mapped<'_, 'c> {
     }
 
     /// Steps of the reductions of one tile.
-    fn steps(&self, sizes: &[u64]) -> u64 {
+    pub(super) fn steps(&self, sizes: &[u64]) -> u64 {
         let steps = self.reductions().map(|axis| self.nest.axes[axis].extent.div_ceil(sizes[axis]));
         steps.product()
     }
 
     /// What one tile takes, while `active` units do one each.
     fn tile_cost(&self, sizes: &[u64], model: Model, active: u64) -> Cost {
+        if let Some(cached) = &self.cached {
+            return cached.tile_cost(self, sizes);
+        }
         let steps = self.steps(sizes);
         let issue = self.mapping.instruction.issue_cycles();
         let compute = self.mapping.instructions(sizes) as f64 * issue;

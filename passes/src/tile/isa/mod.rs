@@ -7,6 +7,7 @@
 //! forbids the others. `choose.rs` asks for the cheapest.
 
 mod boolean;
+mod cached;
 mod choose;
 mod cost;
 mod enumerate;

@@ -11,7 +11,7 @@
 
 use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
-use super::super::index_sum::IndexSum;
+use super::index_sum::IndexSum;
 
 /// The pointer of a type to the element `at` of a memref of one dimension.
 pub fn pointer<'c>(b: &mut Builder<'c>, [memref, at]: [Val<'c>; 2], pointer: Type<'c>) -> Val<'c> {

@@ -1,0 +1,276 @@
+//! `device.transfer` and `device.fill`: tile registers, and the memory behind them.
+//!
+//! ```text
+//! device.transfer @tile_load %x[%i, %k] to %t sizes [2, 16, 64]  ->  two registers: the move's lowering,
+//!                                                                    with the address of row 0 of each
+//! ```
+//!
+//! A register whose rows lie apart by one distance, each in one piece, is moved by what the machine file says. What is
+//! less than a register, or lies otherwise, goes through a copy of the register on the stack, row by row.
+
+use weft_dialects::device::{Fill, Machine, Memory, Move, Transfer, View};
+use weft_dialects::ir::{Builder, Diagnostics, Type, Val, attr, ty};
+
+use super::super::index_sum::IndexSum;
+use super::super::pointer::pointer;
+use super::invoke::{cast, in_memory, written};
+use super::view::{self, elem};
+
+/// One side of a box: points, and elements between two of them in memory and among the registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Side {
+    points: u64,
+    far: i64,
+    near: i64,
+}
+
+/// A part of a box that lies in one register.
+struct Piece {
+    /// Elements to it from the first one, in memory and among the registers.
+    far: i64,
+    near: i64,
+    /// The sides inside of the register, the slowest first.
+    sides: Vec<Side>,
+}
+
+/// The registers of a transfer.
+struct Ends<'v, 'c> {
+    registers: &'v View<'c>,
+    memory: &'v View<'c>,
+    tile: Memory<'c>,
+    loads: bool,
+}
+
+/// Puts reads and writes before a transfer; reports one between other memories, or by an engine.
+pub fn transfer<'c>(
+    b: &mut Builder<'c>,
+    machine: Machine<'c>,
+    transfer: &Transfer<'c>,
+    diag: &mut Diagnostics,
+) {
+    let way = machine.move_named(transfer.move_name);
+    let tile = |view: &View<'c>| machine.memory_of(view.memref.ty()).filter(Memory::holds_tiles);
+    let ends = match (tile(&transfer.source), tile(&transfer.target)) {
+        (None, Some(tile)) => {
+            Ends { registers: &transfer.target, memory: &transfer.source, tile, loads: true }
+        }
+        (Some(tile), None) => {
+            Ends { registers: &transfer.source, memory: &transfer.target, tile, loads: false }
+        }
+        _ => return refuse(transfer, diag),
+    };
+    let (Some(way), true) = (way, transfer.limits.is_empty()) else {
+        return refuse(transfer, diag);
+    };
+    let (far, near) = match ends.loads {
+        true => (&transfer.from_strides, &transfer.to_strides),
+        false => (&transfer.to_strides, &transfer.from_strides),
+    };
+    let strides = far.iter().zip(near);
+    let sides = transfer.sizes.iter().zip(strides);
+    let sides: Vec<Side> =
+        sides.map(|(&points, (&far, &near))| Side { points, far, near }).collect();
+    let elements = ends.elements();
+    for piece in pieces(&sides, elements) {
+        let rows = ends.rows(&piece.sides);
+        match rows.zip(way.lowering()) {
+            Some((distance, _)) => ends.whole(b, &way, &piece, distance),
+            None => ends.by_rows(b, &piece),
+        }
+    }
+}
+
+fn refuse(transfer: &Transfer<'_>, diag: &mut Diagnostics) {
+    let what = "device.transfer cannot be lowered to code for one thread";
+    diag.error(transfer.op, what).help(
+        "native code may move boxes between memory and registers that are tiles, without limits",
+    );
+}
+
+/// Writes a number to all elements of registers.
+pub fn fill<'c>(b: &mut Builder<'c>, machine: Machine<'c>, fill: &Fill<'c>, diag: &mut Diagnostics) {
+    let memory = machine.memory_of(fill.target.memref.ty()).filter(Memory::holds_tiles);
+    let elem = elem(&fill.target);
+    let size = ty::byte_size(elem).unwrap_or(1);
+    let count: u64 = fill.sizes.iter().product();
+    let lanes = memory.and_then(|memory| memory.register_bytes()).map_or(0, |bytes| bytes / size);
+    if lanes == 0 || !count.is_multiple_of(lanes) {
+        diag.error(fill.op, "device.fill cannot be lowered to code for one thread")
+            .help("native code may fill whole registers that are tiles");
+        return;
+    }
+    let number = b.op_with("arith.constant", &[], &[elem], &[("value", fill.value)], 0).result(0);
+    let value = view::splat(b, number, lanes);
+    for register in 0..count / lanes {
+        let place = moved(b, &fill.target, (register * lanes) as i64);
+        view::store(b, value, &place);
+    }
+}
+
+/// A box in parts that lie in one register of `elements` each.
+fn pieces(sides: &[Side], elements: u64) -> Vec<Piece> {
+    let inside = |side: &&Side| side.near.unsigned_abs() < elements;
+    let own: Vec<Side> = sides.iter().filter(inside).filter(|side| side.points > 1).copied().collect();
+    let mut pieces = vec![Piece { far: 0, near: 0, sides: own }];
+    for side in sides.iter().filter(|side| !inside(side)) {
+        let at = |piece: &Piece, point: u64| Piece {
+            far: piece.far + side.far * point as i64,
+            near: piece.near + side.near * point as i64,
+            sides: piece.sides.clone(),
+        };
+        pieces = pieces
+            .iter()
+            .flat_map(|piece| (0..side.points).map(move |point| at(piece, point)))
+            .collect();
+    }
+    pieces
+}
+
+impl<'c> Ends<'_, 'c> {
+    /// Elements of a register.
+    fn elements(&self) -> u64 {
+        let size = ty::byte_size(elem(self.registers)).unwrap_or(1);
+        self.tile.register_bytes().unwrap_or(size) / size
+    }
+
+    /// The distance of rows in memory, in bytes, where a box is a whole register in rows that lie in one piece each,
+    /// all of them as far from the one before.
+    fn rows(&self, sides: &[Side]) -> Option<i64> {
+        let size = ty::byte_size(elem(self.registers))?;
+        let row = self.tile.row_bytes()? / size;
+        let mut sides = sides.to_vec();
+        let mut points = 1;
+        // What is one piece at both ends.
+        while let Some(side) = sides.last().copied() {
+            if points == row || [side.far, side.near] != [points as i64; 2] {
+                break;
+            }
+            let whole = side.points * points;
+            sides.pop();
+            if whole > row {
+                // Further rows follow without a gap.
+                (whole % row == 0).then_some(())?;
+                sides.push(Side { points: whole / row, far: row as i64, near: row as i64 });
+                points = row;
+            } else {
+                points = whole;
+            }
+        }
+        (points == row).then_some(())?;
+        // Rows of several sides follow as if they were one.
+        let distance = sides.last().map_or(row as i64, |side| side.far);
+        let mut count = 1;
+        for side in sides.iter().rev() {
+            let follows = side.near == (row * count) as i64 && side.far == distance * count as i64;
+            follows.then_some(())?;
+            count *= side.points;
+        }
+        (row * count == self.elements()).then_some(distance * size as i64)
+    }
+
+    /// A register by the move's lowering.
+    fn whole(&self, b: &mut Builder<'c>, way: &Move<'c>, piece: &Piece, distance: i64) {
+        let lowering = way.lowering().expect("asked for before");
+        let place = moved(b, self.memory, piece.far);
+        let args = lowering.args();
+        let at = address(b, &place, args[usize::from(!self.loads)].ty());
+        let long = ty::int(b.context(), 64);
+        let distance = attr::of_int_type(long, distance);
+        let distance =
+            b.op_with("arith.constant", &[], &[long], &[("value", distance)], 0).result(0);
+        let register = moved(b, self.registers, piece.near);
+        let vector = ty::vector(self.elements(), elem(self.registers));
+        if self.loads {
+            let loaded = written(b, lowering, &[at, distance])[0];
+            let loaded = bits(b, loaded, vector);
+            view::store(b, loaded, &register);
+        } else {
+            let whole = view::load(b, &register, self.elements());
+            let whole = bits(b, whole, args[0].ty());
+            written(b, lowering, &[whole, at, distance]);
+        }
+    }
+
+    /// What is less than a register, or lies otherwise: row by row, on the stack.
+    fn by_rows(&self, b: &mut Builder<'c>, piece: &Piece) {
+        let elements = self.elements();
+        let copy = on_stack(b, elem(self.registers), elements);
+        let register = moved(b, self.registers, piece.near - piece.near % elements as i64);
+        let before = view::load(b, &register, elements);
+        view::store(b, before, &copy);
+        let (mut sides, mut run) = (piece.sides.clone(), 1);
+        while let Some(side) = sides.last().copied() {
+            if [side.far, side.near] != [run as i64; 2] {
+                break;
+            }
+            run *= side.points;
+            sides.pop();
+        }
+        let mut rows = vec![(piece.far, piece.near % elements as i64)];
+        for side in &sides {
+            let along = |&(far, near): &(i64, i64)| {
+                (0..side.points as i64).map(move |at| (far + side.far * at, near + side.near * at))
+            };
+            rows = rows.iter().flat_map(along).collect();
+        }
+        for (far, near) in rows {
+            let (far, near) = (moved(b, self.memory, far), moved(b, &copy, near));
+            let [from, to] = if self.loads { [&far, &near] } else { [&near, &far] };
+            let row = view::load(b, from, run);
+            view::store(b, row, to);
+        }
+        if self.loads {
+            let after = view::load(b, &copy, elements);
+            view::store(b, after, &register);
+        }
+    }
+}
+
+/// A view so many elements behind another, counted through all of its memref.
+fn moved<'c>(b: &mut Builder<'c>, view: &View<'c>, by: i64) -> View<'c> {
+    let mut view = view.clone();
+    let last = view.indices.len() - 1;
+    if by != 0 {
+        let by = b.index(by);
+        let index = Type::index(b.context());
+        view.indices[last] = b.op("arith.addi", &[view.indices[last], by], &[index]).result(0);
+    }
+    view
+}
+
+/// The pointer of a type to a view's first element.
+fn address<'c>(b: &mut Builder<'c>, view: &View<'c>, ty: Type<'c>) -> Val<'c> {
+    let shape = ty::shape(view.memref.ty()).unwrap_or_default();
+    let mut sum = IndexSum::default();
+    let mut stride = 1;
+    for (&at, &extent) in view.indices.iter().zip(&shape).rev() {
+        sum.add(at, stride);
+        stride *= extent as i64;
+    }
+    let at = sum.write(b);
+    pointer(b, [view.memref, at], ty)
+}
+
+/// The same bytes as a vector of other elements.
+fn bits<'c>(b: &mut Builder<'c>, value: Val<'c>, vector: Type<'c>) -> Val<'c> {
+    let vector = in_memory(b, vector);
+    if value.ty() == vector {
+        return value;
+    }
+    match ty::count(value.ty()) == ty::count(vector) {
+        true => cast(b, value, vector),
+        false => b.op("vector.bitcast", &[value], &[vector]).result(0),
+    }
+}
+
+/// Room for a register's elements.
+fn on_stack<'c>(b: &mut Builder<'c>, elem: Type<'c>, elements: u64) -> View<'c> {
+    let context = b.context();
+    let attributes = [
+        ("alignment", attr::of_int(context, 64)),
+        ("operandSegmentSizes", attr::of_ints32(context, &[0, 0])),
+    ];
+    let memref = ty::memref(&[elements], elem, None);
+    let room = b.op_with("memref.alloca", &[], &[memref], &attributes, 0).result(0);
+    View { memref: room, indices: vec![b.index(0)] }
+}
