@@ -259,4 +259,39 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
     %d = llvm.call_intrinsic "llvm.x86.cast.tile.to.vector.v256i32"(%dt) : (!llvm.x86_amx) -> !i32_tile
     device.yield %d : !i32_tile
   }
+
+  // Products of bf16 of tiles: 32 for each of 16 x 16 sums of f32. Numbers that are no normal ones count as zeros, and
+  // pairs are added before the sum.
+  device.instruction @tdpbf16ps on @core operands([@tmm, @tmm, @tmm])
+    issue_cycles(1.600000e+01) latency_cycles(52) requires(["amx-bf16", "amx-tile"])
+    accuracy(["rounding", "accumulation_order", "flush_to_zero"])
+  meaning {
+  ^bb0(%a: tensor<16x16x2xbf16>, %b: tensor<16x16x2xbf16>, %c: tensor<16x16xf32>):
+    %d = linalg.generic {
+      indexing_maps = [affine_map<(m, n, k, q) -> (m, k, q)>, affine_map<(m, n, k, q) -> (k, n, q)>, affine_map<(m, n, k, q) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+    } ins(%a, %b : tensor<16x16x2xbf16>, tensor<16x16x2xbf16>) outs(%c : tensor<16x16xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %z: f32):
+      %u = arith.extf %x : bf16 to f32
+      %v = arith.extf %y : bf16 to f32
+      %p = arith.mulf %u, %v : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<16x16xf32>
+    device.yield %d : tensor<16x16xf32>
+  } lowering {
+  ^bb0(%a: !bf16_tile, %b: !bf16_tile, %c: !f32_tile):
+    %side = llvm.mlir.constant(16 : i16) : i16
+    %bytes = llvm.mlir.constant(64 : i16) : i16
+    %aw = vector.bitcast %a : !bf16_tile to !i32_tile
+    %bw = vector.bitcast %b : !bf16_tile to !i32_tile
+    %cw = vector.bitcast %c : !f32_tile to !i32_tile
+    %at = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%aw) : (!i32_tile) -> !llvm.x86_amx
+    %bt = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%bw) : (!i32_tile) -> !llvm.x86_amx
+    %ct = llvm.call_intrinsic "llvm.x86.cast.vector.to.tile.v256i32"(%cw) : (!i32_tile) -> !llvm.x86_amx
+    %dt = llvm.call_intrinsic "llvm.x86.tdpbf16ps.internal"(%side, %bytes, %bytes, %ct, %at, %bt) : (i16, i16, i16, !llvm.x86_amx, !llvm.x86_amx, !llvm.x86_amx) -> !llvm.x86_amx
+    %dw = llvm.call_intrinsic "llvm.x86.cast.tile.to.vector.v256i32"(%dt) : (!llvm.x86_amx) -> !i32_tile
+    %d = vector.bitcast %dw : !i32_tile to !f32_tile
+    device.yield %d : !f32_tile
+  }
 }

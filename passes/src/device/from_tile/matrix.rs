@@ -20,12 +20,13 @@ use weft_dialects::tile::Compute;
 
 use super::index::{Sum, scf_for_carrying, unrolled};
 use super::matrix_boxes::OperandBlocks;
+use super::matrix_epilogue::Room;
 use super::member::LocalTile;
 use super::tiles::Points;
 use super::transfer::{Pending, alloc, first, ready, wait};
 use super::view::View;
 use crate::nest::{Access, Nest, Start};
-use crate::tile::isa::{Begin, Mapping, begin, mapping_of};
+use crate::tile::isa::{Begin, Finish, Mapping, begin, mapping_of};
 
 /// An operand of the instruction: the tensor, and its blocks.
 struct Operand<'c> {
@@ -63,6 +64,8 @@ pub(super) struct Matrix<'p, 'c> {
     begin: Begin,
     /// Steps whose inputs have room at the same time.
     pub(super) stages: u64,
+    /// Who applies the epilogue.
+    finish: Option<Finish<'c>>,
 }
 
 impl<'p, 'c> Matrix<'p, 'c> {
@@ -77,7 +80,8 @@ impl<'p, 'c> Matrix<'p, 'c> {
     ) -> Result<Self, Failed> {
         let Ends { memrefs, local_tiles } = ends;
         let name = compute.instruction;
-        if nest.epilogue.is_some() {
+        let finish = machine.instruction(name).and_then(|own| Finish::of(machine, nest, &own));
+        if nest.epilogue.is_some() && finish.is_none() {
             let what =
                 format!("@{name} stores what it folds, and @{} has an epilogue", kernel.symbol());
             Report::new(kernel.location(), what)
@@ -128,6 +132,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
             begins,
             begin,
             stages: compute.schedule.stages,
+            finish,
         })
     }
 
@@ -153,11 +158,20 @@ impl<'p, 'c> Matrix<'p, 'c> {
         else {
             return;
         };
-        let blocks = OperandBlocks { operand: result, access, place: &first(b, sums) };
+        let room = self.finish.as_ref().map(|finish| Room::new(b, self.nest, finish, points));
+        let (access, tile) = match &room {
+            Some(room) => (&room.access, Some(&room.tile)),
+            None => (access, None),
+        };
+        let place = first(b, sums);
+        let blocks = OperandBlocks { operand: result, access, place: &place, room: tile };
         self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
             pending.transfer(b, store, near, far, sizes);
         });
         pending.wait(b);
+        if let Some((room, finish)) = room.as_ref().zip(self.finish.as_ref()) {
+            room.finish(self.context, b, self.nest, (finish, self.memrefs), points);
+        }
     }
 
     /// Operands that are one everywhere get a block of ones, which every step reads.
@@ -232,7 +246,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         };
         if let (Some(access), Some(load)) = (from, &self.begins) {
             self.order(b, &mut pending, result, load);
-            let blocks = OperandBlocks { operand: result, access, place: &place };
+            let blocks = OperandBlocks { operand: result, access, place: &place, room: None };
             self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
                 pending.transfer(b, load, far, near, sizes);
             });
@@ -350,7 +364,7 @@ impl<'p, 'c> Matrix<'p, 'c> {
         for (operand, place) in places {
             let own = &self.operands[*operand];
             if let (Some(load), Some(access)) = (&own.load, &own.access) {
-                let blocks = OperandBlocks { operand: *operand, access, place };
+                let blocks = OperandBlocks { operand: *operand, access, place, room: None };
                 self.boxes(b, blocks, points, &mut |b, near, far, sizes| {
                     pending.transfer(b, load, far, near, sizes);
                 });

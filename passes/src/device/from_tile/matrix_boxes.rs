@@ -22,6 +22,8 @@ pub(super) struct OperandBlocks<'b, 'c> {
     pub access: &'b Access<'c>,
     /// The first element of the first block.
     pub place: &'b View<'c>,
+    /// Where what is accessed waits, if not by its tensor.
+    pub room: Option<&'b LocalTile<'c>>,
 }
 
 impl<'c> Matrix<'_, 'c> {
@@ -31,12 +33,15 @@ impl<'c> Matrix<'_, 'c> {
     pub(super) fn boxes(
         &self,
         b: &mut Builder<'c>,
-        OperandBlocks { operand, access, place }: OperandBlocks<'_, 'c>,
+        OperandBlocks { operand, access, place, room }: OperandBlocks<'_, 'c>,
         Points { at, sizes }: Points<'_, 'c>,
         body: EachBox<'_, 'c>,
     ) {
         let around = self.mapping.around(self.nest, operand);
-        let far = self.far(access);
+        let far = match room {
+            Some(room) => Far { access, memref: room.memref, room: Some(room) },
+            None => self.far(access),
+        };
         let shape = self.block_shape(operand, sizes);
         let strides = row_major(&shape);
         let outer = place.indices.len() - shape.len();

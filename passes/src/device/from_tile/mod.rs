@@ -37,6 +37,7 @@ mod index;
 mod legal;
 mod matrix;
 mod matrix_boxes;
+mod matrix_epilogue;
 mod matrix_steps;
 mod member;
 mod moved;

@@ -110,6 +110,24 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             Some(windows) => self.slide(b, windows, place, &accumulators),
             None => self.step(b, place, &accumulators),
         });
+        self.conclude(b, accumulators);
+    }
+
+    /// Writes the tile of sums that are whole already, and lie elsewhere.
+    pub fn finish(&self, b: &mut Builder<'c>, sums: &Access<'c>) {
+        let shape = self.register_shape(self.plan.lanes);
+        let own = self.alloc(b, &shape, self.plan.nest.sum_type(0));
+        self.each_register(b, &mut |b, at| {
+            let (point, register) = (self.point(&self.at, at), self.register(b, own, at));
+            self.load(b, sums, &point, &register, at.vector.count);
+        });
+        self.conclude(b, vec![own]);
+    }
+
+    /// The epilogue, and stores.
+    fn conclude(&self, b: &mut Builder<'c>, accumulators: Vec<Val<'c>>) {
+        let nest = &self.plan.nest;
+        let shape = self.register_shape(self.plan.lanes);
         let mut stored = accumulators;
         if nest.casts_sums() {
             let sums =
@@ -137,7 +155,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             return;
         }
         let all =
-            |b: &mut Builder<'c>| self.each_register(b, &mut |b, at| self.finish(b, registers, at));
+            |b: &mut Builder<'c>| self.each_register(b, &mut |b, at| self.finish_one(b, registers, at));
         let Some(part) = &self.part else { return all(b) };
         let extent = self.plan.nest.axes[part.axis].extent;
         let is_last = compare(b, "eq", &Sum::value(part.end), &Sum::number(extent as i64));
@@ -145,7 +163,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     }
 
     /// The epilogue on one register of sums.
-    fn finish(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2], at: At<'_, 'c>) {
+    fn finish_one(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2], at: At<'_, 'c>) {
         let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue else { return };
         let point = self.point(&self.at, at);
         let mut views = self.bring(b, inputs, &point, at.vector.count);

@@ -3,7 +3,7 @@
 //! ```text
 //! step    = together(instructions · issue, registers · issue of their moves), no less than a chain of sums waits
 //! refills = Σ inputs  bytes / rate of the smallest memory that keeps what is read before they are read again
-//! tile    = together(steps · step, refills) + registers of sums, stored
+//! tile    = together(steps · step, refills) + registers of sums, stored, and the epilogue on them
 //! ```
 //!
 //! Such a unit begins later instructions and moves while earlier ones wait, and caches bring what follows. Inputs that
@@ -51,6 +51,7 @@ impl Cached {
                 refills += self.homes.cycles(bytes as u64, self.between(mapped, sizes, operand), Beside::Stores);
             }
         }
+        stores += mapped.finish.as_ref().map_or(0.0, |own| own.cycles(mapped.nest, sizes));
         let chain = count / sums * instruction.latency_cycles() as f64;
         let step = together(compute, loads).max(chain);
         Cost::default()

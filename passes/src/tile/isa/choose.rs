@@ -12,6 +12,7 @@ use weft_dialects::tile::RTile;
 use super::super::why::Rule;
 use super::cost::Mapped;
 use super::enumerate::{Filter, mappings};
+use super::finish::Finish;
 use super::has_axes;
 use super::mapping::Mapping;
 use super::refusal::Refusal;
@@ -124,11 +125,15 @@ pub struct Considered {
 /// The cheapest way for each instruction that means the body.
 pub fn choices<'c>(machine: Machine<'c>, nest: &Nest<'c>, search: Search<'_>) -> Vec<Matrix<'c>> {
     // What `lacks` would refuse of every mapping is not mapped at all.
-    if nest.epilogue.is_some() || nest.outputs.len() != 1 {
+    if nest.outputs.len() != 1 {
         return Vec::new();
     }
     let instructions = machine.instructions().into_iter();
-    let own = instructions.filter(|own| has_axes(own) && own.layouts().iter().all(Option::is_none));
+    let own = instructions.filter(|own| {
+        has_axes(own)
+            && own.layouts().iter().all(Option::is_none)
+            && (nest.epilogue.is_none() || Finish::of(machine, nest, own).is_some())
+    });
     own.filter_map(|own| consider(machine, nest, &own, search, &mut Vec::new()).ok()).collect()
 }
 
@@ -290,7 +295,7 @@ fn start(mapped: &Mapped<'_, '_>) -> Result<Vec<u64>, Refusal> {
 fn lacks(mapped: &Mapped<'_, '_>) -> Result<(), Refusal> {
     let &Mapped { machine, nest, mapping, .. } = mapped;
     let instruction = || mapping.instruction.name.to_owned();
-    if nest.epilogue.is_some() {
+    if nest.epilogue.is_some() && mapped.finish.is_none() {
         return Err(Refusal::Epilogue { instruction: instruction() });
     }
     let shared = machine.shared().ok_or(Refusal::Shared)?;

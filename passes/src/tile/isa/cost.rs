@@ -14,6 +14,7 @@ use weft_dialects::ir::ty;
 
 use super::cached::Cached;
 use super::choose::{Model, Near};
+use super::finish::Finish;
 use super::mapping::Mapping;
 use super::unify::Bound;
 use crate::cost::{Cost, Term};
@@ -96,6 +97,8 @@ pub(super) struct Mapped<'p, 'c> {
     units: u64,
     /// Where registers are filled through caches.
     cached: Option<Cached>,
+    /// Who applies the epilogue to tiles of sums.
+    pub finish: Option<Finish<'c>>,
 }
 
 impl<'p, 'c> Mapped<'p, 'c> {
@@ -135,6 +138,7 @@ impl<'p, 'c> Mapped<'p, 'c> {
             passing: Passing::of(machine),
             units: machine.units().first().map_or(1, |unit| unit.count().max(1)),
             cached: None,
+            finish: Finish::of(machine, nest, &mapping.instruction),
         };
         mapped.cached = Cached::of(&mapped);
         mapped

@@ -11,6 +11,7 @@ mod cached;
 mod choose;
 mod cost;
 mod enumerate;
+mod finish;
 mod gather;
 mod mapping;
 mod refusal;
@@ -26,6 +27,7 @@ pub use choose::{
 };
 pub use cost::{cost, transfer_cycles};
 pub use enumerate::{Filter, mapping, mapping_of, mappings};
+pub use finish::Finish;
 pub use gather::{Reach, reach};
 pub use mapping::{Digit, Mapping};
 pub use refusal::Refusal;
