@@ -13,6 +13,7 @@ mod memory;
 mod producer;
 mod program;
 mod scope;
+pub mod tile_box;
 pub mod tokens;
 mod unit;
 mod used;

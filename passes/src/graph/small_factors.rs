@@ -70,7 +70,7 @@ impl<'c> Wanted<'c> {
     pub fn of(instruction: &Instruction<'c>) -> Option<Self> {
         let body = the_generic(instruction)?.body(0)?;
         let (own, sums) = factors(body, body.args().len() - 1)?;
-        let depth = Depth::of(instruction);
+        let depth = Depth::of(instruction).or_else(|| Depth::of_tiles(instruction));
         let for_all =
             |factor: &Factor<'_>| depth.as_ref().is_some_and(|depth| !depth.has_lanes[factor.arg]);
         own.iter().all(|factor| factor.less.is_none()).then(|| Self {

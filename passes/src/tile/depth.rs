@@ -55,6 +55,33 @@ impl Depth {
         })
     }
 
+    /// Of an instruction on tiles, whose two factors have a reduction innermost: its points, and those beside it in the
+    /// second factor, along which the first does not move.
+    ///
+    /// ```text
+    /// c[m, n] += sum over k, q of a[m, k, q] * b[k, n, q]      q = 4: quads, beside 16 columns n
+    /// ```
+    pub fn of_tiles(instruction: &Instruction<'_>) -> Option<Self> {
+        let signature = Signature::of(instruction)?;
+        let machine = instruction.meaning()?.parent().and_then(Machine::of)?;
+        let mut memories = instruction.operands().iter();
+        let tiles = |name: &&str| machine.memory(name).is_some_and(|memory| memory.holds_tiles());
+        let all = 0..signature.index.len();
+        let dims: Vec<_> = all.map(|operand| signature.dims(operand)).collect::<Option<_>>()?;
+        let [first, second, _] = &dims[..] else { return None };
+        let (&deep, &[.., along, last]) = (first.last()?, &second[..]) else { return None };
+        let fits = deep == last
+            && signature.axes[deep].1 == Axis::Reduction
+            && signature.axes[along].1 == Axis::Parallel
+            && !first.contains(&along);
+        (fits && memories.all(|memory| tiles(&memory))).then(|| Self {
+            points: signature.axes[deep].0,
+            lanes: signature.axes[along].0,
+            has_lanes: dims.iter().map(|own| own.contains(&along)).collect(),
+            is_deep: dims.iter().map(|own| own.contains(&deep)).collect(),
+        })
+    }
+
     /// The axis of a nest that is the depth where operands are bound so: a reduction of as many points, whose
     /// neighbours are neighbours in what is read.
     pub fn axis(&self, nest: &Nest<'_>, binding: &[usize]) -> Option<usize> {

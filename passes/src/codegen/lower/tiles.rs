@@ -9,20 +9,13 @@
 //! less than a register, or lies otherwise, goes through a copy of the register on the stack, row by row.
 
 use weft_dialects::device::{Fill, Machine, Memory, Move, Transfer, View};
-use weft_dialects::ir::{Builder, Diagnostics, Type, Val, attr, ty};
+use weft_dialects::device::tile_box::{TileSide, row_distance, run};
+use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
 use super::super::pointer::pointer;
 use super::invoke::{cast, in_memory, written};
 use super::view::{self, elem};
-
-/// One side of a box: points, and elements between two of them in memory and among the registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Side {
-    points: u64,
-    far: i64,
-    near: i64,
-}
 
 /// A part of a box that lies in one register.
 struct Piece {
@@ -30,7 +23,7 @@ struct Piece {
     far: i64,
     near: i64,
     /// The sides inside of the register, the slowest first.
-    sides: Vec<Side>,
+    sides: Vec<TileSide>,
 }
 
 /// The registers of a transfer.
@@ -68,14 +61,17 @@ pub fn transfer<'c>(
     };
     let strides = far.iter().zip(near);
     let sides = transfer.sizes.iter().zip(strides);
-    let sides: Vec<Side> =
-        sides.map(|(&points, (&far, &near))| Side { points, far, near }).collect();
-    let elements = ends.elements();
-    for piece in pieces(&sides, elements) {
-        let rows = ends.rows(&piece.sides);
+    let sides: Vec<TileSide> =
+        sides.map(|(&points, (&far, &near))| TileSide { points, far, near }).collect();
+    let mut copy = None;
+    for piece in pieces(&sides, ends.elements()) {
+        let rows = ends.rows(&piece);
         match rows.zip(way.lowering()) {
             Some((distance, _)) => ends.whole(b, &way, &piece, distance),
-            None => ends.by_rows(b, &piece),
+            None => {
+                let copy = copy.get_or_insert_with(|| ends.copy(b.context(), transfer.op));
+                ends.by_rows(b, &piece, copy);
+            }
         }
     }
 }
@@ -108,9 +104,9 @@ pub fn fill<'c>(b: &mut Builder<'c>, machine: Machine<'c>, fill: &Fill<'c>, diag
 }
 
 /// A box in parts that lie in one register of `elements` each.
-fn pieces(sides: &[Side], elements: u64) -> Vec<Piece> {
-    let inside = |side: &&Side| side.near.unsigned_abs() < elements;
-    let own: Vec<Side> = sides.iter().filter(inside).filter(|side| side.points > 1).copied().collect();
+fn pieces(sides: &[TileSide], elements: u64) -> Vec<Piece> {
+    let inside = |side: &&TileSide| side.near.unsigned_abs() < elements;
+    let own: Vec<TileSide> = sides.iter().filter(inside).filter(|side| side.points > 1).copied().collect();
     let mut pieces = vec![Piece { far: 0, near: 0, sides: own }];
     for side in sides.iter().filter(|side| !inside(side)) {
         let at = |piece: &Piece, point: u64| Piece {
@@ -133,39 +129,11 @@ impl<'c> Ends<'_, 'c> {
         self.tile.register_bytes().unwrap_or(size) / size
     }
 
-    /// The distance of rows in memory, in bytes, where a box is a whole register in rows that lie in one piece each,
-    /// all of them as far from the one before.
-    fn rows(&self, sides: &[Side]) -> Option<i64> {
+    /// The distance of rows in memory, in bytes, where a piece is a whole register in rows.
+    fn rows(&self, piece: &Piece) -> Option<i64> {
         let size = ty::byte_size(elem(self.registers))?;
         let row = self.tile.row_bytes()? / size;
-        let mut sides = sides.to_vec();
-        let mut points = 1;
-        // What is one piece at both ends.
-        while let Some(side) = sides.last().copied() {
-            if points == row || [side.far, side.near] != [points as i64; 2] {
-                break;
-            }
-            let whole = side.points * points;
-            sides.pop();
-            if whole > row {
-                // Further rows follow without a gap.
-                (whole % row == 0).then_some(())?;
-                sides.push(Side { points: whole / row, far: row as i64, near: row as i64 });
-                points = row;
-            } else {
-                points = whole;
-            }
-        }
-        (points == row).then_some(())?;
-        // Rows of several sides follow as if they were one.
-        let distance = sides.last().map_or(row as i64, |side| side.far);
-        let mut count = 1;
-        for side in sides.iter().rev() {
-            let follows = side.near == (row * count) as i64 && side.far == distance * count as i64;
-            follows.then_some(())?;
-            count *= side.points;
-        }
-        (row * count == self.elements()).then_some(distance * size as i64)
+        Some(row_distance(&piece.sides, row, self.elements())? * size as i64)
     }
 
     /// A register by the move's lowering.
@@ -191,36 +159,40 @@ impl<'c> Ends<'_, 'c> {
         }
     }
 
-    /// What is less than a register, or lies otherwise: row by row, on the stack.
-    fn by_rows(&self, b: &mut Builder<'c>, piece: &Piece) {
+    /// Room for a copy of a register on the stack of the function around an operation: as a loop begins its next round,
+    /// the stack grows no further.
+    fn copy(&self, context: &'c Context, op: Op<'c>) -> View<'c> {
+        let around = std::iter::successors(Some(op), |op| op.parent());
+        let func = around.into_iter().find(|op| op.is("func.func"));
+        let entry = func.and_then(|func| func.body(0)).and_then(|block| block.ops().first().copied());
+        let entry = entry.expect("a kernel is a function by now");
+        let mut b = Builder::before(context, entry);
+        on_stack(&mut b, elem(self.registers), self.elements())
+    }
+
+    /// What is less than a register, or lies otherwise: row by row, by way of a copy on the stack.
+    fn by_rows(&self, b: &mut Builder<'c>, piece: &Piece, copy: &View<'c>) {
         let elements = self.elements();
-        let copy = on_stack(b, elem(self.registers), elements);
         let register = moved(b, self.registers, piece.near - piece.near % elements as i64);
         let before = view::load(b, &register, elements);
-        view::store(b, before, &copy);
-        let (mut sides, mut run) = (piece.sides.clone(), 1);
-        while let Some(side) = sides.last().copied() {
-            if [side.far, side.near] != [run as i64; 2] {
-                break;
-            }
-            run *= side.points;
-            sides.pop();
-        }
+        view::store(b, before, copy);
+        let (run, last) = run(&piece.sides);
+        let sides = &piece.sides[..piece.sides.len() - last];
         let mut rows = vec![(piece.far, piece.near % elements as i64)];
-        for side in &sides {
+        for side in sides {
             let along = |&(far, near): &(i64, i64)| {
                 (0..side.points as i64).map(move |at| (far + side.far * at, near + side.near * at))
             };
             rows = rows.iter().flat_map(along).collect();
         }
         for (far, near) in rows {
-            let (far, near) = (moved(b, self.memory, far), moved(b, &copy, near));
+            let (far, near) = (moved(b, self.memory, far), moved(b, copy, near));
             let [from, to] = if self.loads { [&far, &near] } else { [&near, &far] };
             let row = view::load(b, from, run);
             view::store(b, row, to);
         }
         if self.loads {
-            let after = view::load(b, &copy, elements);
+            let after = view::load(b, copy, elements);
             view::store(b, after, &register);
         }
     }

@@ -9,10 +9,14 @@
 //! Such a unit begins later instructions and moves while earlier ones wait, and caches bring what follows. Inputs that
 //! do not move along the innermost loop over tiles stay for the next tile; others until the loop begins anew.
 
+use weft_dialects::device::tile_box::{TileSide, row_distance, run};
+
 use super::cost::Mapped;
+use super::mapping::Digit;
 use crate::cost::home::{Beside, Homes};
 use crate::cost::{Cost, Term};
 use crate::tile::cost::together;
+use crate::tile::way::way;
 
 /// The memories behind registers that are tiles.
 pub(super) struct Cached {
@@ -41,6 +45,7 @@ impl Cached {
             let Some(way) = way else { return Cost::default().taking(f64::INFINITY) };
             let issue = way.issue_cycles().unwrap_or(1.0);
             let registers = mapped.registers(sizes, operand) as f64;
+            let issue = issue + self.in_runs(mapped, sizes, operand).unwrap_or(0.0);
             if own.is_result {
                 sums = registers;
                 // They are read where they begin from something, and written.
@@ -61,6 +66,49 @@ impl Cached {
             .with(Term::Waits, steps * chain)
             .with(Term::Results, stores)
             .taking(together(steps * step, refills) + stores)
+    }
+
+    /// Cycles of a register that its move does not take whole, beside those of the move: run by run, by way of a
+    /// copy that is read again. `None` where it takes it whole.
+    fn in_runs(&self, mapped: &Mapped<'_, '_>, sizes: &[u64], operand: usize) -> Option<f64> {
+        let (machine, nest, mapping) = (mapped.machine, mapped.nest, mapped.mapping);
+        let access = mapping.access(nest, operand)?;
+        let tile = machine.memory(mapping.instruction.operands()[operand])?;
+        let bytes = mapped.elem_bytes(operand);
+        // What lanes finish waits in a room of its own, as the tile lies.
+        let room = mapped.finish.is_some() && mapped.operands[operand].is_result;
+        let (mut sides, mut near) = (Vec::new(), 1);
+        for &own in mapping.dims[operand].as_ref()?.iter().rev() {
+            for Digit { axis, count, step } in mapping.digits(own) {
+                let points = count.min(sizes[axis]);
+                let far = access.stride(nest.axes.len(), axis);
+                sides.push(TileSide { points, far, near: near * step as i64 });
+            }
+            near *= mapping.extents[own] as i64;
+        }
+        sides.retain(|side| side.points > 1);
+        sides.sort_by_key(|side| std::cmp::Reverse(side.near));
+        let ragged = mapped.is_ragged(sizes, operand);
+        let elements = tile.register_bytes()? / bytes;
+        let whole = room || row_distance(&sides, tile.row_bytes()? / bytes, elements).is_some();
+        if whole && !ragged {
+            return None;
+        }
+        let points: u64 = sides.iter().map(|side| side.points).product();
+        let (run, runs) = match room {
+            true => (tile.row_bytes()? / bytes, tile.register_bytes()? / tile.row_bytes()?),
+            false => (run(&sides).0, points / run(&sides).0),
+        };
+        let way = mapped.load(operand).or(mapped.store(operand))?;
+        let lanes = machine.lanes_units().into_iter().next()?;
+        let back = self::way(machine, lanes.memory())?;
+        let [load, store] = [&back.load, &back.store].map(|way| way.issue_cycles().unwrap_or(1.0));
+        let registers = tile.register_bytes()? / machine.memory(lanes.memory())?.register_bytes()?;
+        // Parts of a power of two of elements, each with addresses of its own at both ends; the copy is stored before it
+        // is overwritten, and again before it is read.
+        let parts = runs * u64::from(run.count_ones());
+        let waits = way.latency_cycles().unwrap_or(0) + back.store.latency_cycles().unwrap_or(0);
+        Some((2 * parts + registers) as f64 * (load + store) + 2.0 * waits as f64)
     }
 
     /// Bytes that are read between two times that a tile of an input is.
