@@ -86,3 +86,33 @@ device.machine @m arch("m") features([]) {
   device.memory @dram scope("device") capacity_bytes(1024) lanes(32)
   device.unit @core count(1)
 }
+
+// -----
+
+// memory_c9: rows divide a register of one thread.
+// CHECK: device.memory has registers of 64 bytes in rows of 24
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.unit @core count(1)
+  device.memory @tile scope("thread") capacity_bytes(512) register_bytes(64) row_bytes(24)
+}
+
+// -----
+
+// memory_c9: only registers have rows.
+// CHECK: device.memory has rows, and no registers
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.unit @core count(1)
+  device.memory @spad scope("core") capacity_bytes(512) row_bytes(16)
+}
+
+// -----
+
+// memory_c9: no rows over lanes.
+// CHECK: device.memory has registers in rows, spread over 32 lanes
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.unit @core count(1)
+  device.memory @reg scope("warp") capacity_bytes(512) register_bytes(64) row_bytes(16) lanes(32)
+}

@@ -60,7 +60,7 @@ device.machine @m arch("m") features([]) {
 // -----
 
 // move_c5: what does not gather has no lowering.
-// CHECK: device.move has a lowering and gathers nothing
+// CHECK: device.move has a lowering, gathers nothing and moves no tiles
 device.machine @m arch("m") features([]) {
   device.memory @dram scope("device") capacity_bytes(1024)
   device.memory @reg scope("warp") capacity_bytes(512) register_bytes(16) lanes(4)
@@ -157,4 +157,29 @@ device.machine @m arch("m") features([]) {
   device.engine @dma on @core queue(1)
   device.move @in from @dram to @spad engine(@dma) strided
     boxes({dims = 5, points = 256, step_bytes = 16, line_bytes = 128, align_bytes = 128, colour = 3})
+}
+
+// -----
+
+// move_c5: what a lowering for tile registers takes and yields.
+// CHECK: the lowering of device.move takes (!llvm.ptr) and yields (vector<64xi8>)
+// CHECK: help: a lowering of (%at: !llvm.ptr, %distance: i64), which yields a register's bytes
+// CHECK: the lowering of device.move takes (vector<32xi8>, !llvm.ptr, i64) and yields ()
+// CHECK: help: a lowering of (%tile, %at: !llvm.ptr, %distance: i64), the first with a register's bytes, which yields nothing
+device.machine @m arch("m") features([]) {
+  device.memory @dram scope("device") capacity_bytes(1024)
+  device.memory @tile scope("thread") capacity_bytes(512) register_bytes(64) row_bytes(16)
+  device.unit @core count(1)
+  device.move @in from @dram to @tile
+  lowering {
+  ^bb0(%at: !llvm.ptr):
+    %d = llvm.load %at : !llvm.ptr -> vector<64xi8>
+    device.yield %d : vector<64xi8>
+  }
+  device.move @out from @tile to @dram
+  lowering {
+  ^bb0(%v: vector<32xi8>, %at: !llvm.ptr, %distance: i64):
+    llvm.store %v, %at : vector<32xi8>, !llvm.ptr
+    device.yield
+  }
 }

@@ -74,7 +74,7 @@ impl Depth {
             && signature.axes[deep].1 == Axis::Reduction
             && signature.axes[along].1 == Axis::Parallel
             && !first.contains(&along);
-        (fits && memories.all(|memory| tiles(&memory))).then(|| Self {
+        (fits && memories.all(tiles)).then(|| Self {
             points: signature.axes[deep].0,
             lanes: signature.axes[along].0,
             has_lanes: dims.iter().map(|own| own.contains(&along)).collect(),

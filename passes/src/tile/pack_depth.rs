@@ -50,7 +50,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let machine = run.machine()?;
     let used = run.word("depth", &[("cheaper", true), ("none", false)])?;
     let remarks = run.flag("remarks")?;
-    let is_deep = |own: &Instruction<'_>| Depth::of(own).is_some() || Depth::of_tiles(own).is_some();
+    let is_deep =
+        |own: &Instruction<'_>| Depth::of(own).is_some() || Depth::of_tiles(own).is_some();
     if !used || !machine.instructions().iter().any(is_deep) {
         return Ok(());
     }

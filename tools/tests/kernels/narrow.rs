@@ -5,7 +5,7 @@ use super::*;
 
 /// What is subtracted from a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Zero {
+pub enum Zero {
     Nothing,
     /// A number that is known, perhaps zero.
     Known(i64),
@@ -17,16 +17,16 @@ enum Zero {
 
 /// `out[i, j] = sum over k of (x[i, k] - p) * (y[k, j] - q)` of bytes, with or without signs.
 #[derive(Clone, Copy, Debug)]
-struct Bytes {
-    mnk: (usize, usize, usize),
-    signed: [bool; 2],
-    zeros: [Zero; 2],
-    constant_y: bool,
-    transposed_y: bool,
-    epilogue: bool,
+pub struct Bytes {
+    pub mnk: (usize, usize, usize),
+    pub signed: [bool; 2],
+    pub zeros: [Zero; 2],
+    pub constant_y: bool,
+    pub transposed_y: bool,
+    pub epilogue: bool,
 }
 
-const PLAIN: Bytes = Bytes {
+pub const PLAIN: Bytes = Bytes {
     mnk: (5, 20, 8),
     signed: [false, true],
     zeros: [Zero::Nothing; 2],
@@ -35,7 +35,7 @@ const PLAIN: Bytes = Bytes {
     epilogue: false,
 };
 
-fn bytes_product(shape: Bytes) -> Case {
+pub fn bytes_product(shape: Bytes) -> Case {
     let (m, n, k) = shape.mnk;
     let mut text = Text::default();
     let x = text.input(&[m, k], "i8", Data::All);

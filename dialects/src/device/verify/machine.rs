@@ -235,8 +235,11 @@ pub(super) fn memory_c9(op: Op<'_>, diag: &mut Diagnostics) {
     match int(op, "register_bytes") {
         Some(register) if register % row == 0 => {}
         Some(register) => {
-            diag.error(op, format!("device.memory has registers of {register} bytes in rows of {row}"))
-                .help("a register holds a whole number of rows");
+            diag.error(
+                op,
+                format!("device.memory has registers of {register} bytes in rows of {row}"),
+            )
+            .help("a register holds a whole number of rows");
         }
         None => {
             diag.error(op, "device.memory has rows, and no registers")

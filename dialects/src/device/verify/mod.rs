@@ -37,7 +37,10 @@ const TABLE: Table = &[
     ("device.machine", &[machine_c1, machine_c2, machine_c3, machine_c4, machine_c5]),
     (
         "device.memory",
-        &[memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7, memory_c8, memory_c9],
+        &[
+            memory_c1, memory_c2, memory_c3, memory_c4, memory_c5, memory_c6, memory_c7, memory_c8,
+            memory_c9,
+        ],
     ),
     ("device.unit", &[unit_c1, unit_c2, unit_c3]),
     ("device.engine", &[engine_c1, engine_c2, engine_c3]),

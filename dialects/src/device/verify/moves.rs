@@ -84,7 +84,8 @@ fn tile_lowering<'c>(
     let args = types(&lowering.args());
     let yields = lowering.terminator().map(|end| types(&end.operands())).unwrap_or_default();
     let is = |ty: &Type<'_>, name: &str| ty.to_string() == name;
-    let place = |args: &[Type<'_>]| matches!(args, [at, by] if is(at, "!llvm.ptr") && is(by, "i64"));
+    let place =
+        |args: &[Type<'_>]| matches!(args, [at, by] if is(at, "!llvm.ptr") && is(by, "i64"));
     let whole = |ty: &Type<'_>, memory: &Memory<'_>| {
         let bytes = ty::count(*ty).zip(ty::elem(*ty).and_then(ty::byte_size));
         bytes.map(|(count, size)| count * size) == memory.register_bytes()
@@ -92,7 +93,10 @@ fn tile_lowering<'c>(
     let (fits, wanted) = match (from, to) {
         (None, Some(to)) => {
             let one = matches!(&yields[..], [vector] if whole(vector, &to));
-            (one && place(&args), "(%at: !llvm.ptr, %distance: i64), which yields a register's bytes")
+            (
+                one && place(&args),
+                "(%at: !llvm.ptr, %distance: i64), which yields a register's bytes",
+            )
         }
         (Some(from), None) => {
             let first = args.split_first();

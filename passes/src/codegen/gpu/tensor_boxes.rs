@@ -24,9 +24,9 @@ use weft_dialects::device::{Cluster, Kernel, Limit, Machine, Scope, Share, Tenso
 use weft_dialects::ir::{Builder, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::is_same;
+use super::super::pointer::pointer;
 use super::arrivals::Arrivals;
 use super::boxes::{compare, when};
-use super::super::pointer::pointer;
 use super::storage::{Storage, Thread, load, store};
 use super::words::{WORD_BYTES, Words, until_over};
 use crate::nest::emit_sum;

@@ -8,8 +8,8 @@
 //! A register whose rows lie apart by one distance, each in one piece, is moved by what the machine file says. What is
 //! less than a register, or lies otherwise, goes through a copy of the register on the stack, row by row.
 
-use weft_dialects::device::{Fill, Machine, Memory, Move, Transfer, View};
 use weft_dialects::device::tile_box::{TileSide, row_distance, run};
+use weft_dialects::device::{Fill, Machine, Memory, Move, Transfer, View};
 use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
@@ -84,7 +84,12 @@ fn refuse(transfer: &Transfer<'_>, diag: &mut Diagnostics) {
 }
 
 /// Writes a number to all elements of registers.
-pub fn fill<'c>(b: &mut Builder<'c>, machine: Machine<'c>, fill: &Fill<'c>, diag: &mut Diagnostics) {
+pub fn fill<'c>(
+    b: &mut Builder<'c>,
+    machine: Machine<'c>,
+    fill: &Fill<'c>,
+    diag: &mut Diagnostics,
+) {
     let memory = machine.memory_of(fill.target.memref.ty()).filter(Memory::holds_tiles);
     let elem = elem(&fill.target);
     let size = ty::byte_size(elem).unwrap_or(1);
@@ -106,7 +111,8 @@ pub fn fill<'c>(b: &mut Builder<'c>, machine: Machine<'c>, fill: &Fill<'c>, diag
 /// A box in parts that lie in one register of `elements` each.
 fn pieces(sides: &[TileSide], elements: u64) -> Vec<Piece> {
     let inside = |side: &&TileSide| side.near.unsigned_abs() < elements;
-    let own: Vec<TileSide> = sides.iter().filter(inside).filter(|side| side.points > 1).copied().collect();
+    let own: Vec<TileSide> =
+        sides.iter().filter(inside).filter(|side| side.points > 1).copied().collect();
     let mut pieces = vec![Piece { far: 0, near: 0, sides: own }];
     for side in sides.iter().filter(|side| !inside(side)) {
         let at = |piece: &Piece, point: u64| Piece {
@@ -164,7 +170,8 @@ impl<'c> Ends<'_, 'c> {
     fn copy(&self, context: &'c Context, op: Op<'c>) -> View<'c> {
         let around = std::iter::successors(Some(op), |op| op.parent());
         let func = around.into_iter().find(|op| op.is("func.func"));
-        let entry = func.and_then(|func| func.body(0)).and_then(|block| block.ops().first().copied());
+        let entry =
+            func.and_then(|func| func.body(0)).and_then(|block| block.ops().first().copied());
         let entry = entry.expect("a kernel is a function by now");
         let mut b = Builder::before(context, entry);
         on_stack(&mut b, elem(self.registers), self.elements())

@@ -64,13 +64,13 @@ impl<'c> Room<'c> {
         Points { at, sizes }: Points<'_, 'c>,
     ) {
         let mut own = nest.clone();
-        let sizes: Vec<u64> = (0..sizes.len())
-            .map(|axis| if nest.reduces(axis) { 1 } else { sizes[axis] })
-            .collect();
+        let sizes: Vec<u64> =
+            (0..sizes.len()).map(|axis| if nest.reduces(axis) { 1 } else { sizes[axis] }).collect();
         for (axis, &size) in own.axes.iter_mut().zip(&sizes) {
             axis.extent = size;
         }
-        let tile = RTile { memory: finish.registers.to_owned(), sizes: register_tile(&own, finish) };
+        let tile =
+            RTile { memory: finish.registers.to_owned(), sizes: register_tile(&own, finish) };
         let mut memrefs = memrefs.clone();
         memrefs.insert(self.access.tensor, self.tile.memref);
         let plan = Plan {

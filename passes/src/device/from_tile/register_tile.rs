@@ -154,8 +154,9 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         if self.plan.nest.epilogue.is_none() {
             return;
         }
-        let all =
-            |b: &mut Builder<'c>| self.each_register(b, &mut |b, at| self.finish_one(b, registers, at));
+        let all = |b: &mut Builder<'c>| {
+            self.each_register(b, &mut |b, at| self.finish_one(b, registers, at))
+        };
         let Some(part) = &self.part else { return all(b) };
         let extent = self.plan.nest.axes[part.axis].extent;
         let is_last = compare(b, "eq", &Sum::value(part.end), &Sum::number(extent as i64));

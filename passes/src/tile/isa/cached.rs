@@ -53,7 +53,11 @@ impl Cached {
             } else {
                 loads += registers * issue;
                 let bytes = mapped.moved_bytes(&mapped.with_whole_reductions(sizes), operand);
-                refills += self.homes.cycles(bytes as u64, self.between(mapped, sizes, operand), Beside::Stores);
+                refills += self.homes.cycles(
+                    bytes as u64,
+                    self.between(mapped, sizes, operand),
+                    Beside::Stores,
+                );
             }
         }
         stores += mapped.finish.as_ref().map_or(0.0, |own| own.cycles(mapped.nest, sizes));
@@ -103,7 +107,8 @@ impl Cached {
         let lanes = machine.lanes_units().into_iter().next()?;
         let back = self::way(machine, lanes.memory())?;
         let [load, store] = [&back.load, &back.store].map(|way| way.issue_cycles().unwrap_or(1.0));
-        let registers = tile.register_bytes()? / machine.memory(lanes.memory())?.register_bytes()?;
+        let registers =
+            tile.register_bytes()? / machine.memory(lanes.memory())?.register_bytes()?;
         // Parts of a power of two of elements, each with addresses of its own at both ends; the copy is stored before it
         // is overwritten, and again before it is read.
         let parts = runs * u64::from(run.count_ones());

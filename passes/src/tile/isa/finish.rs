@@ -31,7 +31,11 @@ pub struct Finish<'c> {
 
 impl<'c> Finish<'c> {
     /// `None` where a nest has no epilogue, lanes work where the sums are, or nothing applies it.
-    pub fn of(machine: Machine<'c>, nest: &Nest<'c>, instruction: &Instruction<'c>) -> Option<Self> {
+    pub fn of(
+        machine: Machine<'c>,
+        nest: &Nest<'c>,
+        instruction: &Instruction<'c>,
+    ) -> Option<Self> {
         let epilogue = nest.epilogue.as_ref()?;
         let result = machine.memory(instruction.operands().last()?)?;
         let caches = machine.memories().into_iter();
@@ -41,13 +45,13 @@ impl<'c> Finish<'c> {
         let unit = machine.lanes_unit(mapped.name)?;
         let way = way(machine, unit.memory()).filter(|way| way.stage.is_none())?;
         let output = &nest.outputs[0];
-        let along = |axis: &usize| output.stride(nest.axes.len(), *axis) == 1 && !nest.reduces(*axis);
-        let lanes_axis = (0..nest.axes.len()).filter(along).find(|&axis| nest.axes[axis].extent > 1)?;
-        let [load, store] =
-            [&way.load, &way.store].map(|way| way.issue_cycles().unwrap_or(1.0));
+        let along =
+            |axis: &usize| output.stride(nest.axes.len(), *axis) == 1 && !nest.reduces(*axis);
+        let lanes_axis =
+            (0..nest.axes.len()).filter(along).find(|&axis| nest.axes[axis].extent > 1)?;
+        let [load, store] = [&way.load, &way.store].map(|way| way.issue_cycles().unwrap_or(1.0));
         let reads = 1 + epilogue.inputs.len();
-        let cycles =
-            reads as f64 * load + store + instruction::body_cycles(&unit, epilogue.body);
+        let cycles = reads as f64 * load + store + instruction::body_cycles(&unit, epilogue.body);
         let (name, registers, lanes) = (unit.name, unit.memory(), mapped.lanes);
         result.holds_tiles().then_some(Self {
             unit: name,
