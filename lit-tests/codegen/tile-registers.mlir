@@ -3,6 +3,7 @@
 // RUN: weft compile %s --device x86-avx512+avx512vnni+amx-int8+amx-tile --emit device -o - | FileCheck %s --check-prefix=DEVICE
 
 // Two rows of tiles and two columns; then bytes are made of the sums by lanes, in the cache.
+//   DEVICE: device.alloc : memref<2x2x1x16x16xi32, "tmm">
 //   DEVICE: device.alloc : memref<32x2x16xi32, "l1">
 //   DEVICE: device.transfer @tile_store {{.+}} to memref<32x2x16xi32, "l1">
 //   DEVICE: device.apply @valu
