@@ -43,7 +43,7 @@ device.machine @x86_avx512 arch("x86-64") tune("icelake-server") features(["avx2
   // Lanes of several registers into one, by shuffles that neighbours share.
   device.move @gather from @vreg to @vreg issue_cycles(4.000000e+00) latency_cycles(12) strided
 
-  // Tile registers: rows of 64 bytes, two loads a cycle and one store.
+  // Tile registers: rows of 64 bytes, two loads a cycle and one store. The latency of the store was not measured.
   device.move @tile_load from @dram to @tmm issue_cycles(8.000000e+00) latency_cycles(45) strided fills
   lowering {
   ^bb0(%at: !llvm.ptr, %distance: i64):

@@ -20,6 +20,17 @@ impl From<i64> for IndexSum<'_> {
 }
 
 impl<'c> IndexSum<'c> {
+    /// The place of an element among all of a shape, row-major.
+    pub fn row_major(indices: &[Val<'c>], shape: &[u64]) -> Self {
+        let mut sum = Self::default();
+        let mut stride = 1;
+        for (&index, &extent) in indices.iter().zip(shape).rev() {
+            sum.add(index, stride);
+            stride *= extent as i64;
+        }
+        sum
+    }
+
     /// Adds `factor · value`; of an index that is computed by what is linear, its parts.
     pub fn add(&mut self, value: Val<'c>, factor: i64) {
         let def = value.def();

@@ -13,7 +13,7 @@ use weft_dialects::ir::{Builder, Type, Val, attr, ty};
 
 use super::index_sum::IndexSum;
 
-/// The pointer of a type to the element `at` of a memref of one dimension.
+/// The pointer of a type to the element `at` of a memref, counted row-major through all of it.
 pub fn pointer<'c>(b: &mut Builder<'c>, [memref, at]: [Val<'c>; 2], pointer: Type<'c>) -> Val<'c> {
     let context = b.context();
     let (index, long) = (Type::index(context), ty::int(context, 64));

@@ -60,9 +60,9 @@ pub(super) struct Wanted<'c> {
     pub sums: Type<'c>,
     /// Cycles that each product takes.
     pub cycles: f64,
-    /// For an instruction of lanes, whether each factor is one for all of them.
+    /// For an instruction of lanes or tiles, whether each factor is one for all lanes or columns.
     pub for_all_lanes: [bool; 2],
-    /// Neighbours of a reduction that it adds up in each lane, and lanes.
+    /// Neighbours of a reduction that it adds up in each lane or column, and how many of these.
     depth: Option<(u64, u64)>,
 }
 
@@ -70,7 +70,7 @@ impl<'c> Wanted<'c> {
     pub fn of(instruction: &Instruction<'c>) -> Option<Self> {
         let body = the_generic(instruction)?.body(0)?;
         let (own, sums) = factors(body, body.args().len() - 1)?;
-        let depth = Depth::of(instruction).or_else(|| Depth::of_tiles(instruction));
+        let depth = Depth::laid_out(instruction);
         let for_all =
             |factor: &Factor<'_>| depth.as_ref().is_some_and(|depth| !depth.has_lanes[factor.arg]);
         own.iter().all(|factor| factor.less.is_none()).then(|| Self {

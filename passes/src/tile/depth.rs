@@ -55,13 +55,18 @@ impl Depth {
         })
     }
 
+    /// What operands are laid out for: the depth of an instruction of lanes, or of one on tiles.
+    pub fn laid_out(instruction: &Instruction<'_>) -> Option<Self> {
+        Self::of(instruction).or_else(|| Self::of_tiles(instruction))
+    }
+
     /// Of an instruction on tiles, whose two factors have a reduction innermost: its points, and those beside it in the
     /// second factor, along which the first does not move.
     ///
     /// ```text
     /// c[m, n] += sum over k, q of a[m, k, q] * b[k, n, q]      q = 4: quads, beside 16 columns n
     /// ```
-    pub fn of_tiles(instruction: &Instruction<'_>) -> Option<Self> {
+    fn of_tiles(instruction: &Instruction<'_>) -> Option<Self> {
         let signature = Signature::of(instruction)?;
         let machine = instruction.meaning()?.parent().and_then(Machine::of)?;
         let mut memories = instruction.operands().iter();

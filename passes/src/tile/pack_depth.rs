@@ -10,7 +10,7 @@
 //! the nest as it is with this one by what both are predicted to take, with the copy where `B` is
 //! no constant.
 
-use weft_dialects::device::{Instruction, Machine};
+use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Context, Op, attr, remark};
 
@@ -50,9 +50,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let machine = run.machine()?;
     let used = run.word("depth", &[("cheaper", true), ("none", false)])?;
     let remarks = run.flag("remarks")?;
-    let is_deep =
-        |own: &Instruction<'_>| Depth::of(own).is_some() || Depth::of_tiles(own).is_some();
-    if !used || !machine.instructions().iter().any(is_deep) {
+    if !used || !machine.instructions().iter().any(|own| Depth::laid_out(own).is_some()) {
         return Ok(());
     }
     let constants = constant_operands(run.module);
@@ -123,8 +121,7 @@ fn ways<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Vec<Way> {
     let (reductions, parallel): (Vec<_>, Vec<_>) =
         (0..nest.axes.len()).partition(|&axis| nest.reduces(axis));
     for instruction in machine.instructions() {
-        let depth = Depth::of(&instruction).or_else(|| Depth::of_tiles(&instruction));
-        let Some(depth) = depth else { continue };
+        let Some(depth) = Depth::laid_out(&instruction) else { continue };
         for operands in bindings(&instruction, nest, &[]) {
             for &reduction in &reductions {
                 let ways = parallel.iter().filter_map(|&lanes_axis| {

@@ -92,18 +92,16 @@ fn layer(
     let Some(elements) = model.tensor(weight)? else {
         return Ok(Err(format!("its weights {weight:?} are computed")));
     };
-    if elements.ty().element() != ElementType::F32 || elements.is_empty() {
-        return Ok(Err(format!("its weights are {}", elements.ty())));
-    }
     let rank = elements.ty().dims().len();
+    if elements.ty().element() != ElementType::F32 || elements.is_empty() || rank < 2 {
+        let what = "no matrix or filter of f32";
+        return Ok(Err(format!("its weights are {}, {what}", elements.ty())));
+    }
     let axis = match node.op_type() {
         "MatMul" => rank - 1,
         "Gemm" => 1 - usize::from(flag(node, "transB")),
         _ => 0,
     };
-    if rank < 2 {
-        return Ok(Err(format!("its weights are {}", elements.ty())));
-    }
     Ok(Ok(Layer {
         name: name.to_owned(),
         kind: node.op_type().to_owned(),

@@ -105,18 +105,9 @@ impl Original {
         write::layers(graph, &self.model, (layers, scales), ranges)?;
         Ok(Quantized { proto, path: self.path.clone() })
     }
-
-    /// A quantised model for a file: weights that lie beside the original lie in it, or, where one
-    /// file of protobuf would be too large, in one file beside it.
-    ///
-    /// # Errors
-    /// Weights that cannot be read.
-    pub fn written(&self, quantized: Quantized, file: &Path) -> Result<Written> {
-        write::whole(quantized.proto, &self.path, file)
-    }
 }
 
-/// A model with quantised layers.
+/// A model with quantised layers. External data is still looked for beside the original.
 pub struct Quantized {
     proto: ModelProto,
     path: PathBuf,
@@ -129,6 +120,15 @@ impl Quantized {
     /// As [`Model::from_bytes`].
     pub fn showing(&self, values: &[String]) -> Result<Model> {
         showing(&self.proto, &self.path, values)
+    }
+
+    /// The model for a file: weights that lie beside the original lie in it, or, where one file of
+    /// protobuf would be too large, in one file beside it.
+    ///
+    /// # Errors
+    /// Weights that cannot be read.
+    pub fn written(self, file: &Path) -> Result<Written> {
+        write::whole(self.proto, &self.path, file)
     }
 
     /// Writes down how far what a layer makes is from what it made in f32.

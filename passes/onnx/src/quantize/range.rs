@@ -206,7 +206,7 @@ mod tests {
         let (least, all) = (histogram.scale(Ranges::Error), histogram.scale(Ranges::Extremes));
         assert!(least.scale < all.scale);
         assert!(histogram.error(least) < histogram.error(all));
-        // The one that is left out costs more than half of the range's error otherwise.
+        // What is left out becomes the end of the range, which still holds all others.
         assert!(least.nearest(2.0) >= 0.95, "{}", least.nearest(2.0));
     }
 

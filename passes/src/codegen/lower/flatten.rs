@@ -42,12 +42,7 @@ fn one_index<'c>(context: &'c Context, user: Op<'c>, place: usize, shape: &[u64]
         return;
     }
     let mut b = Builder::before(context, user);
-    let mut sum = IndexSum::default();
-    let mut stride = 1;
-    for (&index, &extent) in old.iter().zip(shape).rev() {
-        sum.add(index, stride);
-        stride *= extent as i64;
-    }
+    let sum = IndexSum::row_major(old, shape);
     operands.splice(indices, [sum.write(&mut b)]);
     user.set_operands(&operands);
 }

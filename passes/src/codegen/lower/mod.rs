@@ -221,17 +221,17 @@ fn place_allocs<'c>(
             diag.error(alloc, format!("the kernel's buffers in registers take {bytes} bytes"))
                 .help(format!("a kernel names at most {STACK_BYTES}; take smaller tiles"));
         }
-        let room = b.op_with(
-            "memref.alloca",
-            &[],
-            &[ty],
-            &[
-                ("alignment", attr::of_int(context, 64)),
-                ("operandSegmentSizes", attr::of_ints32(context, &[0, 0])),
-            ],
-            0,
-        );
-        alloc.result(0).replace_with(room.result(0));
+        alloc.result(0).replace_with(stack_room(&mut b, ty));
         alloc.erase();
     }
+}
+
+/// An array on the stack, of a memref's type, that begins where a line of a cache does.
+fn stack_room<'c>(b: &mut Builder<'c>, memref: Type<'c>) -> Val<'c> {
+    let context = b.context();
+    let attributes = [
+        ("alignment", attr::of_int(context, 64)),
+        ("operandSegmentSizes", attr::of_ints32(context, &[0, 0])),
+    ];
+    b.op_with("memref.alloca", &[], &[memref], &attributes, 0).result(0)
 }

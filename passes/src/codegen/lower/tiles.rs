@@ -10,12 +10,14 @@
 
 use weft_dialects::device::tile_box::{TileSide, row_distance, run};
 use weft_dialects::device::{Fill, Machine, Memory, Move, Transfer, View};
-use weft_dialects::ir::{Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Block, Builder, Context, Diagnostics, Op, Type, Val, attr, ty};
 
 use super::super::index_sum::IndexSum;
 use super::super::pointer::pointer;
 use super::invoke::{cast, in_memory, written};
+use super::stack_room;
 use super::view::{self, elem};
+use crate::nest::row_major;
 
 /// A part of a box that lies in one register.
 struct Piece {
@@ -24,6 +26,15 @@ struct Piece {
     near: i64,
     /// The sides inside of the register, the slowest first.
     sides: Vec<TileSide>,
+}
+
+impl Piece {
+    /// Whether it begins and ends in the same register of `elements`.
+    fn is_in_one(&self, elements: u64) -> bool {
+        let reach = self.sides.iter().map(|side| side.near * (side.points as i64 - 1)).sum::<i64>();
+        let first = self.near.rem_euclid(elements as i64);
+        self.sides.iter().all(|side| side.near >= 0) && first + reach < elements as i64
+    }
 }
 
 /// The registers of a transfer.
@@ -52,9 +63,8 @@ pub fn transfer<'c>(
         }
         _ => return refuse(transfer, diag),
     };
-    let (Some(way), true) = (way, transfer.limits.is_empty()) else {
-        return refuse(transfer, diag);
-    };
+    let waits = |way: &Move<'_>| way.engine().is_none() && transfer.limits.is_empty();
+    let Some(way) = way.filter(waits) else { return refuse(transfer, diag) };
     let (far, near) = match ends.loads {
         true => (&transfer.from_strides, &transfer.to_strides),
         false => (&transfer.to_strides, &transfer.from_strides),
@@ -63,11 +73,15 @@ pub fn transfer<'c>(
     let sides = transfer.sizes.iter().zip(strides);
     let sides: Vec<TileSide> =
         sides.map(|(&points, (&far, &near))| TileSide { points, far, near }).collect();
+    let pieces = pieces(&sides, ends.elements());
+    if pieces.iter().any(|piece| !piece.is_in_one(ends.elements())) {
+        return refuse(transfer, diag);
+    }
     let mut copy = None;
-    for piece in pieces(&sides, ends.elements()) {
+    for piece in pieces {
         let rows = ends.rows(&piece);
         match rows.zip(way.lowering()) {
-            Some((distance, _)) => ends.whole(b, &way, &piece, distance),
+            Some((distance, lowering)) => ends.whole(b, lowering, &piece, distance),
             None => {
                 let copy = copy.get_or_insert_with(|| ends.copy(b.context(), transfer.op));
                 ends.by_rows(b, &piece, copy);
@@ -79,7 +93,8 @@ pub fn transfer<'c>(
 fn refuse(transfer: &Transfer<'_>, diag: &mut Diagnostics) {
     let what = "device.transfer cannot be lowered to code for one thread";
     diag.error(transfer.op, what).help(
-        "native code may move boxes between memory and registers that are tiles, without limits",
+        "native code may move boxes between memory and registers that are tiles, by no engine, without limits, \
+         and each part from and to one register",
     );
 }
 
@@ -91,13 +106,15 @@ pub fn fill<'c>(
     diag: &mut Diagnostics,
 ) {
     let memory = machine.memory_of(fill.target.memref.ty()).filter(Memory::holds_tiles);
+    let way = machine.move_named(fill.move_name).filter(|way| way.engine().is_none());
+    let dense = fill.strides == row_major(&fill.sizes);
     let elem = elem(&fill.target);
     let size = ty::byte_size(elem).unwrap_or(1);
     let count: u64 = fill.sizes.iter().product();
     let lanes = memory.and_then(|memory| memory.register_bytes()).map_or(0, |bytes| bytes / size);
-    if lanes == 0 || !count.is_multiple_of(lanes) {
+    if way.is_none() || !dense || lanes == 0 || !count.is_multiple_of(lanes) {
         diag.error(fill.op, "device.fill cannot be lowered to code for one thread")
-            .help("native code may fill whole registers that are tiles");
+            .help("native code may fill whole registers that are tiles, one behind the other, by no engine");
         return;
     }
     let number = b.op_with("arith.constant", &[], &[elem], &[("value", fill.value)], 0).result(0);
@@ -143,8 +160,7 @@ impl<'c> Ends<'_, 'c> {
     }
 
     /// A register by the move's lowering.
-    fn whole(&self, b: &mut Builder<'c>, way: &Move<'c>, piece: &Piece, distance: i64) {
-        let lowering = way.lowering().expect("asked for before");
+    fn whole(&self, b: &mut Builder<'c>, lowering: Block<'c>, piece: &Piece, distance: i64) {
         let place = moved(b, self.memory, piece.far);
         let args = lowering.args();
         let at = address(b, &place, args[usize::from(!self.loads)].ty());
@@ -220,13 +236,7 @@ fn moved<'c>(b: &mut Builder<'c>, view: &View<'c>, by: i64) -> View<'c> {
 /// The pointer of a type to a view's first element.
 fn address<'c>(b: &mut Builder<'c>, view: &View<'c>, ty: Type<'c>) -> Val<'c> {
     let shape = ty::shape(view.memref.ty()).unwrap_or_default();
-    let mut sum = IndexSum::default();
-    let mut stride = 1;
-    for (&at, &extent) in view.indices.iter().zip(&shape).rev() {
-        sum.add(at, stride);
-        stride *= extent as i64;
-    }
-    let at = sum.write(b);
+    let at = IndexSum::row_major(&view.indices, &shape).write(b);
     pointer(b, [view.memref, at], ty)
 }
 
@@ -244,12 +254,6 @@ fn bits<'c>(b: &mut Builder<'c>, value: Val<'c>, vector: Type<'c>) -> Val<'c> {
 
 /// Room for a register's elements.
 fn on_stack<'c>(b: &mut Builder<'c>, elem: Type<'c>, elements: u64) -> View<'c> {
-    let context = b.context();
-    let attributes = [
-        ("alignment", attr::of_int(context, 64)),
-        ("operandSegmentSizes", attr::of_ints32(context, &[0, 0])),
-    ];
-    let memref = ty::memref(&[elements], elem, None);
-    let room = b.op_with("memref.alloca", &[], &[memref], &attributes, 0).result(0);
+    let room = stack_room(b, ty::memref(&[elements], elem, None));
     View { memref: room, indices: vec![b.index(0)] }
 }

@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     for layer in &layers.quantized {
         quantized.note_error(&layer.name, errors[&layer.output]);
     }
-    write(&original, quantized, &args.output)?;
+    write(quantized, &args.output)?;
     report(&original, &layers, &scales, &errors);
     Ok(())
 }
@@ -176,8 +176,8 @@ fn errors(
     Ok(sums.into_iter().map(|(name, sums)| (name.to_owned(), relative(sums))).collect())
 }
 
-fn write(original: &Original, quantized: Quantized, path: &Path) -> Result<(), Failure> {
-    let written = original.written(quantized, path)?;
+fn write(quantized: Quantized, path: &Path) -> Result<(), Failure> {
+    let written = quantized.written(path)?;
     if let Some((name, bytes)) = &written.beside {
         write_file(&path.with_file_name(name), bytes)?;
     }
