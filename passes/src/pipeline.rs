@@ -36,6 +36,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::cut_factors::PASS,
             // As the one before: behind all that read products, on request only.
             &graph::narrow_factors::PASS,
+            // Behind it, whose products of narrow factors an instruction takes.
+            &graph::widen_factors::PASS,
             // Before zero points leave the products: it makes products of integers, whose zero points they are.
             &graph::multiply_integers::PASS,
             // Behind all that read products: it leaves more than a product.
@@ -116,6 +118,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::winograd::PASS,
     &graph::cut_factors::PASS,
     &graph::narrow_factors::PASS,
+    &graph::widen_factors::PASS,
     &graph::multiply_integers::PASS,
     &graph::hoist_zero_points::PASS,
     &graph::pack_narrow::PASS,

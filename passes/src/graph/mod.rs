@@ -16,6 +16,7 @@ mod product;
 pub mod simplify_payloads;
 mod small_factors;
 pub mod to_tile;
+pub mod widen_factors;
 pub mod winograd;
 
 use weft_dialects::graph::Operator;

@@ -16,11 +16,10 @@ use weft_dialects::device::Machine;
 use weft_dialects::graph::Operator;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Block, Context, Linear, Op, Type, Val, remark, ty};
+use weft_dialects::ir::{Context, Op, Type, remark, ty};
 
-use super::product::whole_product;
+use super::product::{converted, multiplies_extended, whole_product};
 use crate::nest::{generic_accesses, generic_axes};
-use crate::tile::isa::the_generic;
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -47,9 +46,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let remarks = run.flag("remarks")?;
     let Some((name, machine)) = to.zip(Machine::of(run.module)) else { return Ok(()) };
     let elem = ty::parse(run.context, name).expect("it is a float of MLIR");
-    let takes = machine.instructions().iter().any(|own| {
-        the_generic(own).and_then(|op| op.body(0)).is_some_and(|body| multiplies(body, elem))
-    });
+    let takes = multiplies_extended(machine, [elem, Type::float32(run.context)]);
     let mut products = Vec::new();
     run.module.walk(&mut |op| {
         let inside = op.ancestors().any(|around| Operator::of(around).is_some());
@@ -75,18 +72,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Returns whether an instruction adds products of such floats to sums in `f32`.
-fn multiplies<'c>(body: Block<'c>, elem: Type<'c>) -> bool {
-    let extends = |value: &Val<'c>| {
-        value.def().is_some_and(|op| op.is("arith.extf") && op.operand(0).ty() == elem)
-    };
-    let ops = body.ops();
-    let product = ops.iter().find(|op| op.is("arith.mulf"));
-    product.is_some_and(|op| {
-        op.operands().iter().all(extends) && op.result(0).ty().to_string() == "f32"
-    })
-}
-
 /// Writes a product of narrower factors in the place of one.
 fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
     let (Ok(axes), Ok(accesses)) = (generic_axes(product), generic_accesses(product)) else {
@@ -94,7 +79,7 @@ fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
     };
     let single = Type::float32(context);
     let mut b = Payload::before(context, product);
-    let factors = [0, 1].map(|side| rounded(&mut b, product.operand(side), elem));
+    let factors = [0, 1].map(|side| converted(&mut b, "arith.truncf", product.operand(side), elem));
     let kinds: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
     let [left, right, output] = &accesses[..] else { return };
     let inputs = [(factors[0], left.index.clone()), (factors[1], right.index.clone())];
@@ -106,15 +91,4 @@ fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
     });
     product.result(0).replace_with(sums[0]);
     product.erase();
-}
-
-/// The elements of a tensor as narrower floats.
-fn rounded<'c>(b: &mut Payload<'c>, tensor: Val<'c>, elem: Type<'c>) -> Val<'c> {
-    let shape = ty::shape(tensor.ty()).expect("a factor is a tensor");
-    let place: Vec<_> = (0..shape.len()).map(|axis| Linear::axis(shape.len(), axis)).collect();
-    let target = b.empty(&shape, elem);
-    let kinds = vec![Axis::Parallel; shape.len()];
-    b.generic(&kinds, &[(tensor, place.clone())], &[(target, place)], |scalar, args| {
-        vec![scalar.op("arith.truncf", &[args[0]], elem)]
-    })[0]
 }

@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 
+use weft_dialects::device::Machine;
 use weft_dialects::graph::build::operator;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
 
 use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis};
 use crate::remarks::Refused;
+use crate::tile::isa::the_generic;
 
 /// An operator whose payload is one product of an input with a weight.
 pub(super) struct Product<'c> {
@@ -224,20 +226,34 @@ fn asks_for_places(generic: Op<'_>) -> bool {
 
 /// The product of its two inputs that a body adds to what is there, where it does nothing else.
 pub(super) fn added_product(body: Block<'_>) -> Option<Op<'_>> {
-    let [product, sum, end] = body.ops()[..] else { return None };
+    let (product, extends) = added_extended(body)?;
+    extends.iter().all(Option::is_none).then_some(product)
+}
+
+/// The same of inputs that may be extended first, and what extends each.
+pub(super) fn added_extended<'c>(body: Block<'c>) -> Option<(Op<'c>, [Option<Op<'c>>; 2])> {
     let [one, other, so_far] = body.args()[..] else { return None };
+    let (extends, rest): (Vec<Op<'c>>, _) =
+        body.ops().into_iter().partition(|op| op.is("arith.extf"));
+    let [product, sum, end] = rest[..] else { return None };
+    let extends_each =
+        [one, other].map(|input| extends.iter().copied().find(|extend| extend.operand(0) == input));
+    if extends_each.iter().flatten().count() != extends.len() {
+        return None;
+    }
     let both = |op: Op<'_>, values: [Val<'_>; 2]| {
         let operands = op.operands();
         operands == values || operands == [values[1], values[0]]
     };
     let multiplies = product.is("arith.mulf") || product.is("arith.muli");
     let adds = sum.is("arith.addf") || sum.is("arith.addi");
+    let factor = |side: usize, input| extends_each[side].map_or(input, |extend| extend.result(0));
     let whole = multiplies
         && adds
-        && both(product, [one, other])
+        && both(product, [factor(0, one), factor(1, other)])
         && both(sum, [so_far, product.result(0)])
         && end.operands() == sum.results();
-    whole.then_some(product)
+    whole.then_some((product, extends_each))
 }
 
 /// The product of a nest that sums products of `f32` and does nothing else.
@@ -249,6 +265,38 @@ pub(super) fn whole_product(op: Op<'_>) -> Option<Op<'_>> {
     let product = added_product(op.body(0)?)?;
     let single = product.result(0).ty().to_string() == "f32";
     (sums && single).then_some(product)
+}
+
+/// Returns whether an instruction adds products of floats of a type to sums of a wider one.
+pub(super) fn multiplies_extended<'c>(machine: Machine<'c>, [narrow, sums]: [Type<'c>; 2]) -> bool {
+    let extends = |value: &Val<'c>| {
+        value.def().is_some_and(|op| op.is("arith.extf") && op.operand(0).ty() == narrow)
+    };
+    let multiplies = |body: Block<'c>| {
+        let ops = body.ops();
+        let product = ops.iter().find(|op| op.is("arith.mulf"));
+        product.is_some_and(|op| op.operands().iter().all(extends) && op.result(0).ty() == sums)
+    };
+    let instructions = machine.instructions();
+    instructions
+        .iter()
+        .any(|own| the_generic(own).and_then(|op| op.body(0)).is_some_and(multiplies))
+}
+
+/// The elements of a tensor of a payload, each by an operation that makes another type of it.
+pub(super) fn converted<'c>(
+    b: &mut Payload<'c>,
+    by: &str,
+    tensor: Val<'c>,
+    elem: Type<'c>,
+) -> Val<'c> {
+    let shape = ty::shape(tensor.ty()).expect("a factor is a tensor");
+    let place: Vec<_> = (0..shape.len()).map(|axis| Linear::axis(shape.len(), axis)).collect();
+    let target = b.empty(&shape, elem);
+    let kinds = vec![Axis::Parallel; shape.len()];
+    b.generic(&kinds, &[(tensor, place.clone())], &[(target, place)], |scalar, args| {
+        vec![scalar.op(by, &[args[0]], elem)]
+    })[0]
 }
 
 /// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.

@@ -127,33 +127,52 @@ fn bytes_of_every_shape() {
     check(&cases);
 }
 
-/// `out[i, j] = sum over k of x[i, k] * y[k, j]` of bf16 in f32, in quarters: no sum of them rounds.
-fn bf16_product((m, n, k): (usize, usize, usize), constant_y: bool, epilogue: bool) -> Case {
+/// `out[i, j] = sum over k of x[i, k] * y[k, j]` in f32 of factors with 16 bits, or one with 32, in quarters: no
+/// sum of them rounds.
+fn product_of_floats(
+    elems: [&'static str; 2],
+    (m, n, k): (usize, usize, usize),
+    constant_y: bool,
+    epilogue: bool,
+) -> Case {
     let mut text = Text::default();
-    let x = text.input(&[m, k], "bf16", Data::Quarters);
+    let x = text.input(&[m, k], elems[0], Data::Quarters);
     let y = match constant_y {
-        true => text.constant(&[k, n], "bf16"),
-        false => text.input(&[k, n], "bf16", Data::Quarters),
+        true => text.constant(&[k, n], elems[1]),
+        false => text.input(&[k, n], elems[1], Data::Quarters),
     };
     let start = text.fill(&[m, n], "f32", "0.0");
-    let body = "%u = arith.extf %a : bf16 to f32\n      %v = arith.extf %b : bf16 to f32\n      \
-                %p = arith.mulf %u, %v : f32\n      %r = arith.addf %o, %p : f32";
+    let mut body = String::new();
+    let factors = [("a", "u"), ("b", "v")].into_iter().zip(elems).map(|((given, wide), elem)| {
+        if elem == "f32" {
+            return given;
+        }
+        body += &format!("%{wide} = arith.extf %{given} : {elem} to f32\n      ");
+        wide
+    });
+    let factors: Vec<_> = factors.collect();
+    body += &format!(
+        "%p = arith.mulf %{}, %{} : f32\n      %r = arith.addf %o, %p : f32",
+        factors[0], factors[1]
+    );
     let inputs = [(&x, "i, k"), (&y, "k, j")];
-    let mut result = text.nest("i, j, k", "ppr", &inputs, (&start, "i, j"), body);
+    let mut result = text.nest("i, j, k", "ppr", &inputs, (&start, "i, j"), &body);
     if epilogue {
         result = text.epilogue(&result);
     }
-    text.finish(format!("bf16 {m}x{n}x{k} {constant_y} {epilogue}"), &result, EXACT)
+    text.finish(format!("{elems:?} {m}x{n}x{k} {constant_y} {epilogue}"), &result, EXACT)
 }
 
 #[test]
-fn pairs_of_bf16() {
+fn floats_of_16_bits() {
     let mut cases = Vec::new();
     for mnk in
         [(1, 1, 2), (1, 16, 2), (1, 17, 6), (7, 15, 36), (13, 33, 64), (40, 130, 18), (5, 20, 7)]
     {
         for (constant_y, epilogue) in [(true, false), (false, false), (true, true)] {
-            cases.push(bf16_product(mnk, constant_y, epilogue));
+            for elems in [["bf16"; 2], ["f16"; 2], ["f16", "f32"], ["f32", "bf16"]] {
+                cases.push(product_of_floats(elems, mnk, constant_y, epilogue));
+            }
         }
     }
     check(&cases);
