@@ -83,28 +83,63 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 struct Side<'c> {
     numbers: Dequantised<'c>,
     access: Access<'c>,
-    /// The slice of a tensor of zeros that they are, where they are padded.
-    padded: Option<Op<'c>>,
+    seen: Seen<'c>,
     /// Where a point reads zero point and scale.
     zero: Option<Read<'c>>,
     scale: Read<'c>,
 }
 
+/// How a payload sees a factor that comes into it.
+#[derive(Clone, Copy)]
+enum Seen<'c> {
+    AsItIs,
+    /// As a slice of a tensor of zeros.
+    Padded(Op<'c>),
+    /// With other dimensions of one element.
+    Reshaped(Op<'c>),
+}
+
+impl<'c> Seen<'c> {
+    /// With the tensor that comes in.
+    fn of(tensor: Val<'c>) -> Option<(Self, Val<'c>)> {
+        let Some(op) = tensor.def() else { return Some((Self::AsItIs, tensor)) };
+        if is_padding(op) {
+            return Some((Self::Padded(op), op.operand(0)));
+        }
+        let long = |value: Val<'c>| -> Option<Vec<u64>> {
+            Some(ty::shape(value.ty())?.into_iter().filter(|&extent| extent != 1).collect())
+        };
+        let reshaped = op.is("tensor.reshape") && long(tensor)? == long(op.operand(0))?;
+        reshaped.then(|| (Self::Reshaped(op), op.operand(0)))
+    }
+
+    /// Where an access reads the tensor that comes in, which it may be beside.
+    fn index(self, access: &Access<'c>) -> Vec<Linear> {
+        let Self::Reshaped(op) = self else { return access.index.clone() };
+        let extents = ty::shape(op.operand(0).ty()).expect("a reshape is of a tensor");
+        let axes = access.index.first().map_or(0, |index| index.coefficients.len());
+        let mut own =
+            access.index.iter().zip(&access.shape).filter(|own| *own.1 != 1).map(|own| own.0);
+        let index = extents.iter().map(|&extent| match extent {
+            1 => Linear::constant(axes, 0),
+            _ => own.next().expect("as many long dimensions").clone(),
+        });
+        index.collect()
+    }
+}
+
 impl<'c> Side<'c> {
     fn of(op: Op<'c>, access: &Access<'c>, axes: &[Loop]) -> Option<Self> {
-        let padded = access.tensor.def();
-        let tensor = match padded {
-            None => access.tensor,
-            Some(slice) => is_padding(slice).then(|| slice.operand(0))?,
-        };
+        let (seen, tensor) = Seen::of(access.tensor)?;
         let outside = tensor.def().is_none() && tensor.owner_block() == op.body(0);
         let numbers = Dequantised::of(op.operand(outside.then(|| tensor.index())?))?;
         // What is around the tensor has one zero point.
-        if padded.is_some() && !numbers.is_uniform() {
+        if matches!(seen, Seen::Padded(_)) && !numbers.is_uniform() {
             return None;
         }
+        let whole = seen.index(access);
         let at = |(value, index): &Read<'c>| -> Read<'c> {
-            let through = |index: &Linear| index.in_terms_of(axes.len(), &access.index);
+            let through = |index: &Linear| index.in_terms_of(axes.len(), &whole);
             (*value, index.iter().map(through).collect())
         };
         let (zero, scale) = (numbers.zero.as_ref().map(at), at(&numbers.scale));
@@ -117,7 +152,7 @@ impl<'c> Side<'c> {
                 .any(|index| (0..axes.len()).any(|axis| reduces(axis) && moves(index, axis)))
         };
         let moves = zero.iter().chain([&scale]).all(still);
-        moves.then(|| Self { numbers, access: access.clone(), padded, zero, scale })
+        moves.then(|| Self { numbers, access: access.clone(), seen, zero, scale })
     }
 }
 
@@ -201,9 +236,10 @@ impl<'c> Product<'c> {
             let numbers = next();
             let zero = side.zero.as_ref().map(|(_, index)| (next(), index.clone()));
             scales.push((next(), &side.scale.1));
-            let numbers = match side.padded {
-                None => numbers,
-                Some(slice) => {
+            let numbers = match side.seen {
+                Seen::AsItIs => numbers,
+                Seen::Reshaped(_) => b.reshape(numbers, &side.access.shape),
+                Seen::Padded(slice) => {
                     let known = side.numbers.known_zero();
                     let around = known.ok_or_else(|| zero.as_ref().expect("it is unknown").0);
                     pad(b, slice, numbers, around)
