@@ -44,6 +44,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::hoist_zero_points::PASS,
             // Behind all that asks what a weight is: it lies otherwise then.
             &graph::pack_narrow::PASS,
+            // Behind all that asks what an operator is: it is written in other operations then.
+            &graph::known_divisors::PASS,
             &graph::to_tile::PASS,
             // After the conversion, whose kernels are one nest each; before panels and tiles, which
             // look at what a kernel reads.
@@ -122,6 +124,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::multiply_integers::PASS,
     &graph::hoist_zero_points::PASS,
     &graph::pack_narrow::PASS,
+    &graph::known_divisors::PASS,
     &graph::to_tile::PASS,
     &tile::fuse_elementwise::PASS,
     &tile::inline_constants::PASS,

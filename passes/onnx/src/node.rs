@@ -288,6 +288,19 @@ impl<'m> Node<'m> {
         self.proto.input.get(at).map_or(Ok(None), |name| self.model.tensor(name))
     }
 
+    /// Returns whether the input at `at` is of integers that are part of the model, and all zero.
+    pub fn is_zero(&self, at: usize) -> Result<bool> {
+        let Some(operand) = self.optional(at).filter(|own| own.fixed || own.known.is_none()) else {
+            return Ok(false);
+        };
+        let integer = !operand.element().is_float() && operand.element().format().is_none();
+        let elements = match &operand.known {
+            Some(known) => Some(known.clone()),
+            None => self.stored(at)?,
+        };
+        Ok(integer && elements.is_some_and(|own| own.bytes().iter().all(|&byte| byte == 0)))
+    }
+
     fn attribute(&self, name: &str) -> Option<&'m AttributeProto> {
         self.proto.attribute.iter().find(|attribute| attribute.name() == name)
     }

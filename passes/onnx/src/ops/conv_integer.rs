@@ -118,14 +118,18 @@ fn conv_integer(node: &Node<'_>) -> Result<Plan> {
     if let Some(zero) = node.optional(2) {
         node.expect_same_element(x, zero)?;
         expect_one(node, zero, "x_zero_point")?;
-        places[0] = Some(operands.len());
-        operands.push(zero.clone());
+        if !node.is_zero(2)? {
+            places[0] = Some(operands.len());
+            operands.push(zero.clone());
+        }
     }
     if let Some(zero) = node.optional(3) {
         node.expect_same_element(w, zero)?;
         expect_filters(node, zero, "w_zero_point", sums.convolution.filters)?;
-        places[1] = Some(operands.len());
-        operands.push(zero.clone());
+        if !node.is_zero(3)? {
+            places[1] = Some(operands.len());
+            operands.push(zero.clone());
+        }
     }
     let dims = sums.convolution.dims();
     let result = node.ty(ElementType::I32, dims.clone())?;

@@ -144,8 +144,11 @@ fn mat_mul_integer(node: &Node<'_>) -> Result<Plan> {
     for (at, (name, factor)) in [("a_zero_point", a), ("b_zero_point", b)].into_iter().enumerate() {
         if let Some(zero) = node.optional(2 + at) {
             node.expect_same_element(factor, zero)?;
-            grains[at] = Some((operands.len(), grain(node, zero, name, own[at], &product.dims)?));
-            operands.push(zero.clone());
+            let grain = grain(node, zero, name, own[at], &product.dims)?;
+            if !node.is_zero(2 + at)? {
+                grains[at] = Some((operands.len(), grain));
+                operands.push(zero.clone());
+            }
         }
     }
     Ok(Plan::new(operands, vec![result], move |b, args| {

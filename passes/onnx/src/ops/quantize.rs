@@ -159,10 +159,11 @@ fn dequantize(node: &Node<'_>) -> Result<Plan> {
     let accepted = [QUANTIZED, &[ElementType::I32]].concat();
     let x = node.typed(0, "x", &accepted)?;
     let scale = node.typed(1, "x_scale", SCALES)?;
-    let zero = zero_point(node, scale)?;
+    let (zero, is_zero) = (zero_point(node, scale)?, node.is_zero(2)?);
     if let Some(zero) = zero {
         node.expect_same_element(x, zero)?;
     }
+    let zero = zero.filter(|_| !is_zero);
     let grain = Grain::of(node, x, scale)?;
     let element = named(node)?.unwrap_or(scale.element());
     if !element.is_float() {
@@ -233,7 +234,9 @@ fn quantize(node: &Node<'_>) -> Result<Plan> {
     node.int("precision")?;
     let result = node.ty(element, x.dims().to_vec())?;
     let mut operands = vec![x.clone(), scale.clone()];
-    operands.extend(zero.cloned());
+    if !node.is_zero(2)? {
+        operands.extend(zero.cloned());
+    }
     Ok(Plan::new(operands, vec![result], move |b, args| {
         let (dims, x) = (args[0].dims(), grain.cut(b, &args[0]));
         let mut inputs = vec![(&x, identity(x.dims().len()))];

@@ -118,6 +118,21 @@ impl<'c> Calc<'_, 'c> {
         let kind = Kind::Number(computed(to));
         let ty = self.ty(kind);
         let op = if to.is_unsigned() { "arith.fptoui" } else { "arith.fptosi" };
+        if to.bits() <= 16 {
+            // Every float type that is calculated with has both bounds exactly.
+            let (low, high) = (self.like(x, least as f64), self.like(x, most as f64));
+            let mut inside = x;
+            if least < 0 {
+                let (nan, zero) = (self.is_nan(x), self.like(x, 0.0));
+                inside = self.select(nan, zero, inside);
+            }
+            // What is no number is not above zero.
+            let above = self.gt(inside, low);
+            let inside = self.select(above, inside, low);
+            let below = self.lt(inside, high);
+            let inside = self.select(below, inside, high);
+            return Num::new(self.b.op(op, &[inside.value], ty), kind);
+        }
         let inside = Num::new(self.b.op(op, &[x.value], ty), kind);
         let (low, high) = (self.make(kind, Scalar::Int(least)), self.make(kind, Scalar::Int(most)));
         // Both bounds are powers of two, so every float type has them exactly.

@@ -1,0 +1,308 @@
+//! `graph-known-divisors`: what is divided by a known scale and rounded to a byte is multiplied.
+//!
+//! ```text
+//! byte(round(x / s))   ->   byte(round(x * h + x * l))      h + l nearly 1 / s; the sum is rounded once
+//! ```
+//!
+//! `h` is the greatest float that is not above `1 / s`, `l` the float nearest to what is missing: the two ways of
+//! Brisebarre, Muller and Raina, "Accelerating correctly rounded floating-point division when the divisor is known in advance"
+//! (IEEE Transactions on Computers 53(8), 2004, section 4). **Exact.** Both sides never fall where `x` grows, so
+//! they are equal for every `x` if they reach each byte from the same float on. That is checked here, for each
+//! byte, with this scale; where it does not hold, the division stays. Infinities and NaN come out as they do of a
+//! division, for no factor is below zero.
+//!
+//! Only where the lanes of the machine take longer for a division.
+
+use weft_dialects::device::Machine;
+use weft_dialects::graph::build::constant;
+use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
+use weft_dialects::ir::payload::{Axis, Payload};
+use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Type, Val, attr, remark, ty};
+
+use super::rewritten::{drop_unread, rewritten};
+use crate::nest::{copy_constants, generic_accesses, generic_axes, generic_inputs};
+
+/// The pass.
+pub const PASS: Pass = Pass {
+    name: "graph-known-divisors",
+    description: "Multiply by the inverse of a known scale in the place of a division",
+    options: &[
+        PassOption {
+            name: "divide",
+            description: "by what numbers are divided: unknown, by those alone; all",
+            fallback: "unknown",
+        },
+        PassOption {
+            name: "remarks",
+            description: "say which divisions stay, and why",
+            fallback: "false",
+        },
+    ],
+    statistics: &[("divisions", "divisions that are products now")],
+    run,
+};
+
+fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    let multiply = run.word("divide", &[("unknown", true), ("all", false)])?;
+    let remarks = run.flag("remarks")?;
+    let Some(machine) = Machine::of(run.module).filter(|_| multiply) else { return Ok(()) };
+    let single = Type::float32(run.context);
+    let names = ["arith.divf", "arith.mulf", "math.fma"];
+    let faster = machine.lanes_units().iter().any(|unit| {
+        let [quotient, product, fused] = names.map(|name| unit.cycles_of(name));
+        names.iter().all(|name| unit.supports(name, single)) && product + fused < quotient
+    });
+    if !faster {
+        return Ok(());
+    }
+    let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
+    for model in ops.into_iter().filter(|op| op.is("graph.model")) {
+        let body = model.body(0).ok_or(Failed)?;
+        for op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
+            let Some(division) = Division::of(op) else { continue };
+            let scale = division.scale;
+            if let Some(parts) = inverse(scale, division.bytes) {
+                // By a power of two one product is enough.
+                let parts = if parts[1] == 0.0 { &parts[..1] } else { &parts };
+                division.replace(run.context, parts);
+                run.count("divisions", 1);
+            } else if remarks {
+                let named = super::named(op);
+                remark(op, &format!("{named}divides by {scale}: two products round otherwise"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A division by a literal in a nest of an operator, whose quotient becomes a byte.
+struct Division<'c> {
+    op: Op<'c>,
+    nest: Op<'c>,
+    quotient: Op<'c>,
+    /// The input of the nest that is the divisor, and its value.
+    input: usize,
+    scale: f32,
+    /// The least and the greatest integer that the rounded quotient may stand for.
+    bytes: [i32; 2],
+}
+
+impl<'c> Division<'c> {
+    fn of(op: Op<'c>) -> Option<Self> {
+        let payload = op.body(0)?;
+        let nests = payload.ops().into_iter().filter(|inner| inner.is("linalg.generic"));
+        { nests }.find_map(|nest| {
+            let quotients = nest.body(0)?.ops().into_iter().filter(|own| own.is("arith.divf"));
+            { quotients }.find_map(|quotient| Self::at(op, nest, quotient))
+        })
+    }
+
+    fn at(op: Op<'c>, nest: Op<'c>, quotient: Op<'c>) -> Option<Self> {
+        let divisor = quotient.operand(1);
+        let is_arg = divisor.def().is_none() && divisor.owner_block() == nest.body(0);
+        let input = is_arg.then(|| divisor.index()).filter(|&at| at < generic_inputs(nest))?;
+        let tensor = nest.operand(input);
+        let outside = tensor.def().is_none() && tensor.owner_block() == op.body(0);
+        let source = op.operand(outside.then(|| tensor.index())?).def()?;
+        let one = source.is("graph.constant") && ty::count(source.result(0).ty()) == Some(1);
+        let bytes = attr::dense_bytes(source.attr("value").filter(|_| one)?)?;
+        let scale = f32::from_le_bytes(bytes.try_into().ok()?);
+        let single = quotient.result(0).ty().to_string() == "f32";
+        let bytes = becomes_byte(quotient.result(0)).filter(|_| single)?;
+        Some(Self { op, nest, quotient, input, scale, bytes })
+    }
+
+    /// Writes the operator with products in the place of the division.
+    fn replace(&self, context: &'c Context, parts: &[f32]) {
+        let mut b = Builder::before(context, self.op).with_location(self.op.location());
+        let ty = ty::tensor(&[], Type::float32(context));
+        let literal = |part: &f32| constant(&mut b, attr::dense(ty, &part.to_le_bytes()), ty);
+        let parts: Vec<_> = parts.iter().map(literal).collect();
+        let all: Vec<usize> = (0..self.op.operands().len()).collect();
+        let new = rewritten(context, self.op, (&all, &parts), &|new, inner, map, parts| {
+            (inner == self.nest).then(|| self.write(new, map, parts))
+        });
+        drop_unread(context, new);
+    }
+
+    /// The nest with other inputs for the divisor: the first in its place, the second behind all others.
+    fn write(&self, b: &mut Payload<'c>, map: &Mapping<'c>, parts: &[Val<'c>]) -> Val<'c> {
+        let accesses = generic_accesses(self.nest).expect("the nest was read");
+        let axes = generic_axes(self.nest).expect("the nest was read");
+        let kinds: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
+        let count = generic_inputs(self.nest);
+        let seen = |at: usize| (map.get(self.nest.operand(at)), accesses[at].index.clone());
+        let mut inputs: Vec<_> = (0..count).map(seen).collect();
+        // A literal has one element, and may be seen in any number of dimensions.
+        inputs[self.input] = (parts[0], Vec::new());
+        inputs.extend(parts[1..].iter().map(|part| (*part, Vec::new())));
+        let read = inputs.len();
+        let outputs: Vec<_> = (count..accesses.len()).map(seen).collect();
+        let body = self.nest.body(0).expect("the nest was read");
+        b.generic(&kinds, &inputs, &outputs, |scalar, args| {
+            let mut own = Mapping::default();
+            let given = args[..count].iter().chain(&args[read..]);
+            for (old, new) in body.args().into_iter().zip(given) {
+                own.set(old, *new);
+            }
+            copy_constants(scalar.builder(), body, &mut own);
+            for op in body.ops().into_iter().filter(|op| !op.is("linalg.yield")) {
+                if op == self.quotient {
+                    let (x, first) = (own.get(op.operand(0)), args[self.input]);
+                    let product = args[count..read].iter().fold(None, |_, second| {
+                        let rest = scalar.mul(x, *second);
+                        Some(scalar.same("math.fma", &[x, first, rest]))
+                    });
+                    own.set(op.result(0), product.unwrap_or_else(|| scalar.mul(x, first)));
+                } else {
+                    scalar.builder().clone_op(op, &mut own);
+                }
+            }
+            let end = body.terminator().expect("a body ends");
+            end.operands().into_iter().map(|value| own.get(value)).collect()
+        })[0]
+    }
+}
+
+/// The range of what a quotient may stand for, where it is rounded to an integer and becomes a byte alone.
+///
+/// ```text
+/// v = roundeven(q), or roundeven(q) + f32(zero point)
+/// byte(v > low ? v : low, then < high ? : high)          of signed ones NaN is 0 first
+/// ```
+fn becomes_byte(quotient: Val<'_>) -> Option<[i32; 2]> {
+    let rounded = the_user(quotient, "math.roundeven")?;
+    let mut value = rounded.result(0);
+    let mut zeros = [0, 0];
+    if let Some(sum) = the_user(value, "arith.addf") {
+        let zero = if sum.operand(0) == value { sum.operand(1) } else { sum.operand(0) };
+        let widened = zero.def()?;
+        zeros = match widened.name() {
+            "arith.uitofp" => [0, 255],
+            "arith.sitofp" => [-128, 127],
+            _ => return None,
+        };
+        (ty::bits(widened.operand(0).ty()) == Some(8)).then_some(())?;
+        value = sum.result(0);
+    }
+    if let Some((kept, _)) = selected(value, UNORDERED) {
+        value = kept;
+    }
+    let (value, low) = selected(value, ABOVE)?;
+    let (value, high) = selected(value, BELOW)?;
+    let byte = the_user(value, "arith.fptoui").or_else(|| the_user(value, "arith.fptosi"))?;
+    let [low, high] = [low, high].map(|bound| bound as i32);
+    let fits = ty::bits(byte.result(0).ty()) == Some(8) && high - low <= 255;
+    fits.then_some([low - zeros[1], high - zeros[0]])
+}
+
+/// Predicates of `arith.cmpf`.
+const ABOVE: i64 = 2;
+const BELOW: i64 = 4;
+const UNORDERED: i64 = 14;
+
+/// The only user of a value, where it is this operation.
+fn the_user<'c>(value: Val<'c>, name: &str) -> Option<Op<'c>> {
+    match value.uses()[..] {
+        [(user, _)] => Some(user).filter(|user| user.is(name)),
+        _ => None,
+    }
+}
+
+/// What is selected between a value and a literal by a comparison of the two (of NaN by one of the value with
+/// itself), and the literal; `None` where the value is used otherwise.
+fn selected<'c>(value: Val<'c>, predicate: i64) -> Option<(Val<'c>, f64)> {
+    let uses = value.uses();
+    let user = |name: &str| uses.iter().map(|own| own.0).find(|user| user.is(name));
+    let (compare, select) = (user("arith.cmpf")?, user("arith.select")?);
+    let both = uses.iter().all(|(user, _)| *user == compare || *user == select);
+    let literal = |value: Val<'c>| {
+        let number = value.def().filter(|op| op.is("arith.constant"))?;
+        attr::float(number.attr("value")?)
+    };
+    let by = compare.attr("predicate").and_then(attr::int) == Some(predicate);
+    let asks = by && select.operand(0) == compare.result(0) && compare.operand(0) == value;
+    let bound = match predicate {
+        UNORDERED => {
+            let itself = compare.operand(1) == value && select.operand(2) == value;
+            literal(select.operand(1)).filter(|bound| itself && *bound == 0.0)?
+        }
+        _ => {
+            let bound = literal(compare.operand(1))?;
+            let same = select.operand(1) == value && literal(select.operand(2)) == Some(bound);
+            same.then_some(bound)?
+        }
+    };
+    (both && asks).then(|| (select.result(0), bound))
+}
+
+/// Two factors whose products with every number add up to its quotient, as far as the nearest integers between
+/// two are concerned, the second zero for a power of two; `None` where they do not.
+fn inverse(scale: f32, [least, most]: [i32; 2]) -> Option<[f32; 2]> {
+    // Far from where numbers are no longer normal.
+    if !(1e-30..1e30).contains(&scale) {
+        return None;
+    }
+    let whole = f64::from(scale);
+    // A product of two floats is exact as a double.
+    let near = (1.0 / whole) as f32;
+    let first = if f64::from(near) * whole > 1.0 { near.next_down() } else { near };
+    let second = ((1.0 - f64::from(first) * whole) / whole) as f32;
+    let quotient = |x: f32| (x / scale).round_ties_even();
+    let products = |x: f32| x.mul_add(first, x * second).round_ties_even();
+    // Of an infinity and no second factor nothing is made.
+    let products = |x: f32| if second == 0.0 { (x * first).round_ties_even() } else { products(x) };
+    let same = (least..=most + 1).all(|byte| {
+        let byte = byte as f32;
+        let mut from = (byte - 0.5) * scale;
+        while quotient(from) >= byte {
+            from = from.next_down();
+        }
+        while quotient(from) < byte {
+            from = from.next_up();
+        }
+        products(from) >= byte && products(from.next_down()) < byte
+    });
+    same.then_some([first, second])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_float_near_a_border_becomes_the_same_byte() {
+        for scale in [0.0235294122f32, 1.0 / 255.0, 0.1, 3.0, 1.7e-5, 123.456, 0.99999994] {
+            let [first, second] = inverse(scale, [-255, 255]).expect("the factors are right");
+            for byte in -256..=256 {
+                let mut x = (byte as f32 + 0.5) * scale;
+                (0..20).for_each(|_| x = x.next_down());
+                for _ in 0..40 {
+                    let products = x.mul_add(first, x * second).round_ties_even();
+                    let quotient = (x / scale).round_ties_even();
+                    assert_eq!(products.clamp(-255.0, 255.0), quotient.clamp(-255.0, 255.0), "{x}");
+                    x = x.next_up();
+                }
+            }
+            for x in [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 0.0, -0.0, 1e-40] {
+                let products = x.mul_add(first, x * second).round_ties_even();
+                assert_eq!(
+                    products.clamp(-255.0, 255.0),
+                    (x / scale).round_ties_even().clamp(-255.0, 255.0)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_power_of_two_has_one_factor() {
+        assert_eq!(inverse(0.25, [0, 255]), Some([4.0, 0.0]));
+    }
+
+    #[test]
+    fn what_is_no_scale_stays() {
+        for scale in [0.0, -0.1, f32::NAN, f32::INFINITY, 1e-40, 1e35] {
+            assert_eq!(inverse(scale, [0, 255]), None, "{scale}");
+        }
+    }
+}
