@@ -19,7 +19,7 @@ use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, attr, re
 
 use super::dequantised::{Dequantised, Read, erase_unread};
 use super::move_integers::move_before_scale;
-use super::product::added_product;
+use super::product::{added_product, is_weight};
 use super::rewritten::{drop_unread, rewritten};
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
@@ -61,7 +61,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let body = model.body(0).ok_or(Failed)?;
         // In the order of the text: what an operator reads has been rewritten when it is looked at.
         for op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
-            if let Some(product) = Product::of(op, &wanted) {
+            if let Some(product) = Product::of(op, &wanted, floats) {
                 if remarks {
                     remark(op, &format!("{}multiplies integers", super::named(op)));
                 }
@@ -123,6 +123,112 @@ impl<'c> Seen<'c> {
         });
         index.collect()
     }
+
+    /// The integers that an access reads, seen so, in a tensor of perhaps more elements `around` them.
+    fn write(
+        self,
+        b: &mut Payload<'c>,
+        numbers: Val<'c>,
+        access: &Access<'c>,
+        (shape, around): (Option<Vec<u64>>, Result<i64, Option<Val<'c>>>),
+    ) -> Val<'c> {
+        let ints = |slice: Op<'c>, name: &str| slice.attr(name).and_then(attr::ints);
+        let (numbers, place) = match self {
+            Self::AsItIs => (numbers, None),
+            Self::Reshaped(_) => (b.reshape(numbers, &access.shape), None),
+            Self::Padded(slice) => {
+                let [offsets, strides] =
+                    ["static_offsets", "static_strides"].map(|n| ints(slice, n));
+                (numbers, offsets.zip(strides))
+            }
+        };
+        if place.is_none() && shape.is_none() {
+            return numbers;
+        }
+        let shape = shape.unwrap_or_else(|| access.shape.clone());
+        let rank = shape.len();
+        let (offsets, strides) = place.unwrap_or_else(|| (vec![0; rank], vec![1; rank]));
+        let around = filled_with(b, &shape, numbers, around);
+        b.insert(numbers, around, &offsets, &strides)
+    }
+}
+
+/// A tensor of numbers like others, full of one that is known or comes in a tensor.
+fn filled_with<'c>(
+    b: &mut Payload<'c>,
+    shape: &[u64],
+    like: Val<'c>,
+    number: Result<i64, Option<Val<'c>>>,
+) -> Val<'c> {
+    let elem = ty::elem(like.ty()).expect("numbers are a tensor");
+    let axes = shape.len();
+    let given = match number {
+        Ok(number) => return b.fill_int(number, shape, elem),
+        Err(given) => given.expect("what is not known is given"),
+    };
+    let rank = ty::shape(given.ty()).map_or(0, |shape| shape.len());
+    let empty = b.empty(shape, elem);
+    let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
+    let input = (given, vec![Linear::constant(axes, 0); rank]);
+    let kinds = vec![Axis::Parallel; axes];
+    b.generic(&kinds, &[input], &[(empty, identity)], |_, args| vec![args[0]])[0]
+}
+
+/// A reduction that gets more points, whose products are zero, so that an instruction adds up whole groups of
+/// neighbours: seven taps of a window become eight.
+struct Longer {
+    axis: usize,
+    /// Its points before, and now.
+    whole: u64,
+    extent: u64,
+    /// The factor that is known: what it has more is its zero.
+    weight: usize,
+}
+
+impl Longer {
+    /// For an instruction on neighbours: a reduction along which these lie side by side in one factor, and
+    /// that is a dimension of the other one, which has lanes.
+    fn of<'c>(
+        wanted: &Wanted<'c>,
+        elems: [Type<'c>; 2],
+        accesses: [&Access<'c>; 2],
+        axes: &[Loop],
+    ) -> Option<Self> {
+        let points = wanted.points().filter(|_| wanted.takes(elems))?;
+        let longer = |axis: usize, weight: usize| {
+            let [own, other] = [accesses[weight], accesses[1 - weight]];
+            let lanes = |along: usize| {
+                axes[along].kind == Axis::Parallel && own.uses(along) && !other.uses(along)
+            };
+            axes[axis].kind == Axis::Reduction
+                && axes[axis].extent > 1
+                && own.index.iter().all(|index| index.as_axis().is_some())
+                && own.uses(axis)
+                && other.stride(axes.len(), axis) == 1
+                && (0..axes.len()).any(lanes)
+        };
+        let both = (0..axes.len()).flat_map(|axis| [(axis, 0), (axis, 1)]);
+        let (axis, weight) = { both }.find(|&(axis, weight)| longer(axis, weight))?;
+        let whole = axes[axis].extent;
+        Some(Self { axis, whole, extent: whole.next_multiple_of(points), weight })
+    }
+
+    /// How many times as many products there are.
+    fn more(&self) -> f64 {
+        self.extent as f64 / self.whole as f64
+    }
+
+    /// The extents of a factor with room for all points.
+    fn shape(&self, side: usize, access: &Access<'_>) -> Vec<u64> {
+        let mut shape = access.shape.clone();
+        let last = access.index.iter().rposition(|index| index.coefficients[self.axis] != 0);
+        let dim = last.expect("both factors move along it");
+        match side == self.weight {
+            true => shape[dim] = self.extent,
+            false => shape[dim] += self.extent - self.whole,
+        }
+        shape
+    }
 }
 
 impl<'c> Side<'c> {
@@ -165,10 +271,12 @@ struct Product<'c> {
     axes: Vec<Loop>,
     output: Access<'c>,
     sides: [Side<'c>; 2],
+    longer: Option<Longer>,
 }
 
 impl<'c> Product<'c> {
-    fn of(op: Op<'c>, wanted: &[Wanted<'c>]) -> Option<Self> {
+    /// With instructions that multiply integers faster than `floats`, the cycles of a product of floats.
+    fn of(op: Op<'c>, wanted: &[Wanted<'c>], floats: f64) -> Option<Self> {
         let payload = op.body(0)?;
         let sums = |inner: &Op<'c>| {
             inner.is("linalg.generic") && inner.body(0).and_then(added_product).is_some()
@@ -199,8 +307,27 @@ impl<'c> Product<'c> {
                     || other.known_zero() == Some(0) && same_sign
             })
         };
-        let done = wanted.iter().any(|own| own.multiplies(elems, accesses, &axes) && sums(own));
-        (single && fits && done).then(|| Self { op, main, axes, output: output.clone(), sides })
+        if !single || !fits {
+            return None;
+        }
+        let as_it_is = wanted.iter().any(|own| own.multiplies(elems, accesses, &axes) && sums(own));
+        let longer = if as_it_is {
+            None
+        } else {
+            // What is beside the numbers has one zero point.
+            let has_one =
+                |side: &Side<'c>| side.numbers.known_zero().is_some() || side.numbers.is_uniform();
+            if !sides.iter().all(has_one) {
+                return None;
+            }
+            let known = sides.each_ref().map(|side| is_weight(side.numbers.numbers));
+            let lengthen = |own: &Wanted<'c>| {
+                let longer = Longer::of(own, elems, accesses, &axes).filter(|_| sums(own))?;
+                (known[longer.weight] && own.cycles * longer.more() < floats).then_some(longer)
+            };
+            Some(wanted.iter().find_map(lengthen)?)
+        };
+        Some(Self { op, main, axes, output: output.clone(), sides, longer })
     }
 
     /// Puts the operator on integers in its place.
@@ -229,19 +356,14 @@ impl<'c> Product<'c> {
         let mut inputs = Vec::new();
         let mut zeros = Vec::new();
         let mut scales = Vec::new();
-        for side in &self.sides {
+        for (at, side) in self.sides.iter().enumerate() {
             let numbers = next();
             let zero = side.zero.as_ref().map(|(_, index)| (next(), index.clone()));
             scales.push((next(), &side.scale.1));
-            let numbers = match side.seen {
-                Seen::AsItIs => numbers,
-                Seen::Reshaped(_) => b.reshape(numbers, &side.access.shape),
-                Seen::Padded(slice) => {
-                    let known = side.numbers.known_zero();
-                    let around = known.ok_or_else(|| zero.as_ref().expect("it is unknown").0);
-                    pad(b, slice, numbers, around)
-                }
-            };
+            let known = side.numbers.known_zero();
+            let around = known.ok_or_else(|| zero.as_ref().map(|zero| zero.0));
+            let more = self.longer.as_ref().map(|longer| longer.shape(at, &side.access));
+            let numbers = side.seen.write(b, numbers, &side.access, (more, around));
             inputs.push((numbers, side.access.index.clone()));
             zeros.push(zero);
         }
@@ -342,29 +464,4 @@ fn filled(tensor: Val<'_>) -> Option<f64> {
     let fill = tensor.def().filter(|op| op.is("linalg.generic"))?;
     let value = fill.body(0)?.terminator()?.operands().first()?.def()?;
     value.attr("value").and_then(attr::float)
-}
-
-/// A slice of a tensor of zeros as one of integers, whose zero is a number or comes in a tensor.
-fn pad<'c>(
-    b: &mut Payload<'c>,
-    slice: Op<'c>,
-    numbers: Val<'c>,
-    zero: Result<i64, Val<'c>>,
-) -> Val<'c> {
-    let shape = ty::shape(slice.result(0).ty()).expect("a slice is a tensor");
-    let elem = ty::elem(numbers.ty()).expect("numbers are a tensor");
-    let axes = shape.len();
-    let around = match zero {
-        Ok(number) => b.fill_int(number, &shape, elem),
-        Err(zero) => {
-            let rank = ty::shape(zero.ty()).map_or(0, |shape| shape.len());
-            let empty = b.empty(&shape, elem);
-            let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
-            let input = (zero, vec![Linear::constant(axes, 0); rank]);
-            let kinds = vec![Axis::Parallel; axes];
-            b.generic(&kinds, &[input], &[(empty, identity)], |_, args| vec![args[0]])[0]
-        }
-    };
-    let ints = |name: &str| slice.attr(name).and_then(attr::ints).unwrap_or_default();
-    b.insert(numbers, around, &ints("static_offsets"), &ints("static_strides"))
 }

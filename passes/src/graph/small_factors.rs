@@ -83,6 +83,19 @@ impl<'c> Wanted<'c> {
         })
     }
 
+    /// Returns whether factors of these types may be its own, with other signs perhaps.
+    pub fn takes(&self, elems: [Type<'c>; 2]) -> bool {
+        let mut own = elems.to_vec();
+        self.factors.iter().all(|(elem, _)| {
+            own.iter().position(|ty| ty == elem).map(|at| own.remove(at)).is_some()
+        })
+    }
+
+    /// Neighbours that it adds up, where it does.
+    pub fn points(&self) -> Option<u64> {
+        self.depth.map(|depth| depth.0)
+    }
+
     /// Returns whether factors of these types may be its own, with other signs perhaps, and lie so that it
     /// takes them: the depth divides a reduction whose neighbours lie side by side in one of them, or will,
     /// as panels of them fill the lanes (`tile-lay-out`).
@@ -92,10 +105,7 @@ impl<'c> Wanted<'c> {
         accesses: [&Access<'c>; 2],
         axes: &[Loop],
     ) -> bool {
-        let mut own = elems.to_vec();
-        let known = self.factors.iter().all(|(elem, _)| {
-            own.iter().position(|ty| ty == elem).map(|at| own.remove(at)).is_some()
-        });
+        let known = self.takes(elems);
         let Some((points, lanes)) = self.depth else { return known };
         let lies = |axis: usize| {
             let plain = |access: &&Access<'_>| {
