@@ -72,7 +72,10 @@ impl<'m, 'c> Model<'m, 'c> {
             facts,
             mapped,
             inputs: inputs
-                .map(|(access, &packed)| operand(access, packed || deep(access)))
+                .map(|(access, &packed)| match deep(access) {
+                    true => operand(access, packed).with_depth(),
+                    false => operand(access, packed),
+                })
                 .collect(),
             outputs: nest.outputs.iter().map(|access| operand(access, false)).collect(),
             most_neighbours: lanes_axis.map_or(1, |axis| most_neighbours(nest, facts, axis)),
@@ -280,7 +283,7 @@ impl<'m, 'c> Model<'m, 'c> {
                 one * self.accesses(operand) / moved as f64
             }
             _ if self.facts.stage.is_some() => one * operand.turns,
-            _ if operand.packed => one,
+            _ if operand.packed || operand.deep => one,
             // Two loads, and a shuffle for the elements of both.
             2 => 2.0 * one + self.facts.shuffle,
             // Element by element, each put in its lane.

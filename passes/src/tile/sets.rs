@@ -94,6 +94,7 @@ mod tests {
             uses: vec![true; 5],
             bytes: 4,
             packed: false,
+            deep: false,
             turns: 1.0,
             register_bytes: Some(64),
             aligned: false,

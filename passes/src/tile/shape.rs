@@ -62,6 +62,8 @@ pub(super) struct Operand {
     pub bytes: i64,
     /// Lies in the order of the lanes, or will.
     pub packed: bool,
+    /// Has neighbours of a reduction innermost, so that a register of lanes with these is one access.
+    pub deep: bool,
     /// Turns in which the banks where it waits give a register along the lanes.
     pub turns: f64,
     /// Bytes of a register along the lanes, where the operand is not laid out for them.
@@ -109,10 +111,16 @@ impl Operand {
             uses,
             bytes,
             packed,
+            deep: false,
             turns: turns.max(1) as f64,
             register_bytes,
             aligned,
         }
+    }
+
+    /// The same where neighbours of a reduction lie innermost, for lanes that add them up.
+    pub fn with_depth(self) -> Self {
+        Self { deep: true, register_bytes: None, aligned: true, ..self }
     }
 
     /// Lines of a cache that a tile of these sizes touches.
