@@ -38,7 +38,9 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             &graph::narrow_factors::PASS,
             // Behind it, whose products of narrow factors an instruction takes.
             &graph::widen_factors::PASS,
-            // Before zero points leave the products: it makes products of integers, whose zero points they are.
+            // Before zero points leave the products: it makes products of integers. On request only.
+            &graph::quantise_activations::PASS,
+            // As the one before: it makes products of integers, whose zero points they are.
             &graph::multiply_integers::PASS,
             // Behind all that read products: it leaves more than a product.
             &graph::hoist_zero_points::PASS,
@@ -121,6 +123,7 @@ pub const PASSES: &[&Pass] = &[
     &graph::cut_factors::PASS,
     &graph::narrow_factors::PASS,
     &graph::widen_factors::PASS,
+    &graph::quantise_activations::PASS,
     &graph::multiply_integers::PASS,
     &graph::hoist_zero_points::PASS,
     &graph::pack_narrow::PASS,

@@ -1,6 +1,7 @@
 //! Passes of the `graph` stage.
 
 pub mod batch_products;
+mod block_weights;
 pub mod cut_factors;
 mod dequantised;
 pub mod from_func;
@@ -14,6 +15,7 @@ pub mod narrow_factors;
 mod nest_cost;
 pub mod pack_narrow;
 mod product;
+pub mod quantise_activations;
 mod rewritten;
 pub mod simplify_payloads;
 mod small_factors;

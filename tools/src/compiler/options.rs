@@ -127,6 +127,11 @@ pub enum Precision {
     F16,
     /// Those of f32 lose their last 13 bits, where the machine multiplies such factors faster.
     Tf32,
+    /// Activations of few rows that meet weights in blocks are rounded to 16 bits of the greatest of each block, where
+    /// the machine multiplies bytes.
+    Int16,
+    /// The same with 8 bits.
+    Int8,
 }
 
 impl Precision {
@@ -137,6 +142,8 @@ impl Precision {
             Self::Bf16 => (graph::narrow_factors::PASS.name, "to", "bf16"),
             Self::F16 => (graph::narrow_factors::PASS.name, "to", "f16"),
             Self::Tf32 => (graph::cut_factors::PASS.name, "f32", "tf32"),
+            Self::Int16 => (graph::quantise_activations::PASS.name, "to", "int16"),
+            Self::Int8 => (graph::quantise_activations::PASS.name, "to", "int8"),
         };
         vec![(pass.to_owned(), option.to_owned(), value.to_owned())]
     }
