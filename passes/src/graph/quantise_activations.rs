@@ -12,8 +12,8 @@
 //! **Accuracy.** Each activation misses at most half of `a[b]`: 2⁻¹⁶ of the greatest of its block, and with 8 bits 2⁻⁸. A block that
 //! holds an infinity or NaN makes results that are no numbers.
 //!
-//! The sums of each block are kept until they meet their scale. A product of so many rows that they are more bytes than
-//! the weights stays as it is.
+//! The sums of each block are kept until they meet their scale. Where they and what belongs to them are more than a quarter
+//! of the weights' bytes, for many rows or short blocks, a product stays as it is.
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
@@ -135,9 +135,14 @@ impl<'c> Product<'c> {
         }
         let extents = self.beside(&self.x).into_iter().map(|axis| self.axes[axis].extent);
         let rows: u64 = extents.product();
-        let sums = rows * self.bytes * 4;
-        (sums > places)
-            .then(|| format!("{sums} bytes of sums for each block of {places} bytes [rows]"))
+        // Each sum is stored and read, and what is added to it is read.
+        let more = 4 * (2 * rows * self.bytes + 1);
+        let all = places / 4;
+        (more > all).then(|| {
+            format!(
+                "sums of a block move {more} bytes, more than a quarter of its {places} [bytes]"
+            )
+        })
     }
 
     fn replace(&self, context: &'c Context) {

@@ -9,6 +9,7 @@
 //! `WEFT_RANDOM_KERNELS=1000` makes the random set that large; `WEFT_SEED` makes
 //! it another one.
 
+mod blocks;
 mod convolutions;
 mod elementwise;
 mod movement;

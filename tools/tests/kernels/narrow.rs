@@ -194,14 +194,17 @@ struct Quantised {
 fn dequantised(name: &str, dims: &[usize], signed: bool, scale: &str, zero: Option<i64>) -> String {
     let (bytes, floats) = (ty(dims, "i8"), ty(dims, "f32"));
     let widen = if signed { "arith.extsi" } else { "arith.extui" };
+    let axes: Vec<String> = (0..dims.len()).map(|axis| format!("d{axis}")).collect();
+    let (all, last) = (axes.join(", "), &axes[dims.len() - 1]);
+    let kinds = vec!["\"parallel\""; dims.len()].join(", ");
     let (scale_ty, at) = match scale.starts_with('[') {
-        true => (ty(&dims[1..], "f32"), "(i, j) -> (j)"),
-        false => ("tensor<f32>".to_owned(), "(i, j) -> ()"),
+        true => (ty(&dims[dims.len() - 1..], "f32"), format!("({all}) -> ({last})")),
+        false => ("tensor<f32>".to_owned(), format!("({all}) -> ()")),
     };
     let mut text =
         format!("  %s_{name} = graph.constant dense<{scale}> : {scale_ty} -> {scale_ty}\n");
-    let identity = "affine_map<(i, j) -> (i, j)>";
-    let mut maps = vec![identity.to_owned(), format!("affine_map<{at}>")];
+    let identity = format!("affine_map<({all}) -> ({all})>");
+    let mut maps = vec![identity.clone(), format!("affine_map<{at}>")];
     let [mut operands, mut types] =
         [vec![format!("%{name}"), format!("%s_{name}")], vec![bytes, scale_ty]];
     let mut body = format!("%w = {widen} %a : i8 to i32\n");
@@ -210,11 +213,11 @@ fn dequantised(name: &str, dims: &[usize], signed: bool, scale: &str, zero: Opti
         text += &format!("  %z_{name} = graph.constant dense<{zero}> : tensor<i8> -> tensor<i8>\n");
         operands.push(format!("%z_{name}"));
         types.push("tensor<i8>".to_owned());
-        maps.push("affine_map<(i, j) -> ()>".to_owned());
+        maps.push(format!("affine_map<({all}) -> ()>"));
         body += &format!("%v = {widen} %c : i8 to i32\n%d = arith.subi %w, %v : i32\n");
         number = "%d";
     }
-    maps.push(identity.to_owned());
+    maps.push(identity);
     let named = |letter: &str| -> Vec<String> {
         types.iter().enumerate().map(|(at, ty)| format!("%{letter}{at}: {ty}")).collect()
     };
@@ -227,7 +230,7 @@ fn dequantised(name: &str, dims: &[usize], signed: bool, scale: &str, zero: Opti
     text += &format!(
         "  %f_{name} = graph.op \"DequantizeLinear\" \"f_{name}\"({}) : ({}) -> {floats} {{\n  \
          ^bb0({}):\n    %e = tensor.empty() : {floats}\n    \
-         %r = linalg.generic {{indexing_maps = [{}], iterator_types = [\"parallel\", \"parallel\"]}} \
+         %r = linalg.generic {{indexing_maps = [{}], iterator_types = [{kinds}]}} \
          ins({} : {}) outs(%e : {floats}) {{\n    ^bb0({scalars}):\n{body}\
          %g = arith.sitofp {number} : i32 to f32\n%m = arith.mulf %g, %b : f32\n\
          linalg.yield %m : f32\n    }} -> {floats}\n    graph.yield %r : {floats}\n  }}\n",
@@ -305,6 +308,118 @@ fn products_of_dequantised_numbers() {
             for (by_column, turned) in [(false, false), (true, false), (true, true)] {
                 cases.push(quantised(Quantised { mnk, signed, zeros, by_column, turned }));
             }
+        }
+    }
+    check(&cases);
+}
+
+/// A window of dequantised pixels around each place, with a border of one and steps of two:
+/// `out[o, y, x] = sum over c, i, j of (s * (p[c, 2 y + i - 1, 2 x + j - 1] - z)) * (t * w[o, c, i, j])`.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    channels: usize,
+    filters: usize,
+    size: usize,
+    /// Rows and columns of the window.
+    taps: usize,
+    zero: Option<i64>,
+    /// The weight of one pixel comes with dimensions of one.
+    reshaped: bool,
+}
+
+fn window(shape: Window) -> Case {
+    let Window { channels, filters, size, taps, .. } = shape;
+    let border = if shape.reshaped { 0 } else { 2 };
+    let out = (size + border - taps) / 2 + 1;
+    let padded = 2 * (out - 1) + taps;
+    let value = |name: &str, dims: &[usize]| Value {
+        name: format!("%{name}"),
+        dims: dims.to_vec(),
+        elem: "i8",
+    };
+    let (x_dims, w_dims) = ([channels, size, size], [filters, channels, taps, taps]);
+    let inputs = vec![(value("x", &x_dims), Data::All)];
+    let mut next = 0;
+    let literal = text::nested(&w_dims, &mut || {
+        next = (next * 5 + 3) % 251;
+        format!("{}", next - 125)
+    });
+    let (x, w, result) = (ty(&x_dims, "f32"), ty(&w_dims, "f32"), ty(&[filters, out, out], "f32"));
+    let inside = ty(&[channels, padded.max(size + 1), padded.max(size + 1)], "f32");
+    let bytes = ty(&w_dims, "i8");
+    let mut text = format!(
+        "graph.model @model inputs [\"x\"] outputs [\"result\"] {{\n^bb0(%x: {}):\n  \
+         %y = graph.constant dense<{literal}> : {bytes} -> {bytes}\n",
+        ty(&x_dims, "i8")
+    );
+    text += &dequantised("x", &x_dims, false, "0.25", shape.zero);
+    text += &dequantised("y", &w_dims, true, "0.5", None);
+    let (view, seen, index) = match shape.reshaped {
+        true => {
+            let seen = ty(&[filters, channels], "f32");
+            let dims = format!(
+                "    %dims = arith.constant dense<[{filters}, {channels}]> : tensor<2xi64>\n    \
+                 %seen = tensor.reshape %q(%dims) : ({w}, tensor<2xi64>) -> {seen}\n"
+            );
+            (dims, seen, "o, c")
+        }
+        false => (String::new(), w.clone(), "o, c, i, j"),
+    };
+    let weight = if shape.reshaped { "%seen" } else { "%q" };
+    let (axes, kinds) = match shape.reshaped {
+        true => ("o, y, x, c", "\"parallel\", \"parallel\", \"parallel\", \"reduction\""),
+        false => (
+            "o, y, x, c, i, j",
+            "\"parallel\", \"parallel\", \"parallel\", \"reduction\", \"reduction\", \"reduction\"",
+        ),
+    };
+    let (place, pixels, at) = match shape.reshaped {
+        true => (String::new(), x.clone(), "c, y * 2, x * 2"),
+        false => (
+            format!(
+                "    %z = arith.constant 0.0 : f32\n    \
+                 %room = tensor.empty() : {inside}\n    %border = linalg.generic {{indexing_maps = \
+                 [affine_map<(c, y, x) -> (c, y, x)>], iterator_types = [\"parallel\", \"parallel\", \
+                 \"parallel\"]}} outs(%room : {inside}) {{\n    ^bb0(%o: f32):\n      linalg.yield %z : f32\n    \
+                 }} -> {inside}\n    %placed = tensor.insert_slice %p into %border[0, 1, 1] \
+                 [{channels}, {size}, {size}] [1, 1, 1] : {x} into {inside}\n"
+            ),
+            inside.clone(),
+            "c, y * 2 + i, x * 2 + j",
+        ),
+    };
+    let given = if shape.reshaped { "%p" } else { "%placed" };
+    text += &format!(
+        "  %result = graph.op \"Conv\" \"m\"(%f_x, %f_y) : ({x}, {w}) -> {result} {{\n  \
+         ^bb0(%p: {x}, %q: {w}):\n{place}{view}    %n = arith.constant 1.5 : f32\n    \
+         %e = tensor.empty() : {result}\n    %b = linalg.generic {{indexing_maps = \
+         [affine_map<(o, y, x) -> (o, y, x)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]}} \
+         outs(%e : {result}) {{\n    ^bb0(%o: f32):\n      linalg.yield %n : f32\n    }} -> {result}\n    \
+         %r = linalg.generic {{indexing_maps = [affine_map<({axes}) -> ({at})>, \
+         affine_map<({axes}) -> ({index})>, affine_map<({axes}) -> (o, y, x)>], iterator_types = \
+         [{kinds}]}} ins({given}, {weight} : {pixels}, {seen}) outs(%b : {result}) {{\n    \
+         ^bb0(%a: f32, %c: f32, %o: f32):\n      %u = arith.mulf %a, %c : f32\n      \
+         %v = arith.addf %o, %u : f32\n      linalg.yield %v : f32\n    }} -> {result}\n    \
+         graph.yield %r : {result}\n  }}\n  graph.output %result : {result}\n}}\n"
+    );
+    Case { name: format!("{shape:?}"), text, inputs, tolerance: EXACT }
+}
+
+/// Windows of three and seven taps get one more for quads, and those of one pixel are seen through a reshape.
+#[test]
+fn windows_of_dequantised_pixels() {
+    let mut cases = Vec::new();
+    for (channels, filters, size, taps) in
+        [(3, 16, 11, 3), (3, 33, 14, 7), (1, 20, 9, 3), (4, 16, 12, 2), (2, 1, 8, 5)]
+    {
+        for zero in [None, Some(-100)] {
+            cases.push(window(Window { channels, filters, size, taps, zero, reshaped: false }));
+        }
+    }
+    for (channels, filters) in [(16, 33), (24, 16), (7, 5)] {
+        for zero in [None, Some(20)] {
+            let one = Window { channels, filters, size: 9, taps: 1, zero, reshaped: true };
+            cases.push(window(one));
         }
     }
     check(&cases);

@@ -287,7 +287,7 @@ impl Text {
 }
 
 /// The literal of a dense tensor.
-fn nested(dims: &[usize], next: &mut dyn FnMut() -> String) -> String {
+pub fn nested(dims: &[usize], next: &mut dyn FnMut() -> String) -> String {
     let Some((&first, rest)) = dims.split_first() else { return next() };
     let parts: Vec<String> = (0..first).map(|_| nested(rest, next)).collect();
     format!("[{}]", parts.join(", "))
