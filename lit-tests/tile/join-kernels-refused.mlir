@@ -323,3 +323,34 @@ tile.kernel @sum {
   %s = tile.store %c from @vreg to %o : tensor<4x4xf32>
   tile.yield %s : tensor<4x4xf32>
 }
+
+// -----
+
+// One kernel of both would begin with its own result.
+// CHECK: error: @double writes into what @double makes, and both would be one kernel
+// CHECK: help: hand the tensor over in the shared memory
+#m = affine_map<(m) -> (m)>
+
+tile.graph @chain inputs ["x"] outputs ["y"] : (tensor<12xf32>) -> tensor<12xf32> {
+^bb0(%x: tensor<12xf32>):
+  %e = tile.empty in @dram : tensor<12xf32>
+  %h = tile.run "one" @double(%x) into(%e) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  %n = tile.connect %h in @l2 : tensor<12xf32>
+  %y = tile.run "other" @double(%n) into(%h) : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  tile.output %y : tensor<12xf32>
+}
+tile.kernel @double {
+^bb0(%x: tensor<12xf32>, %o: tensor<12xf32>):
+  %a = tile.load %x to @vreg : tensor<12xf32>
+  %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"l2"[12]>, #tile.rtile<"vreg"[8]>] : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32> {
+  ^bb0(%i: tensor<12xf32>, %j: tensor<12xf32>):
+    %r = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]} ins(%i : tensor<12xf32>) outs(%j : tensor<12xf32>) {
+    ^bb0(%p: f32, %q: f32):
+      %t = arith.addf %p, %p : f32
+      linalg.yield %t : f32
+    } -> tensor<12xf32>
+    tile.yield %r : tensor<12xf32>
+  }
+  %s = tile.store %c from @vreg to %o : tensor<12xf32>
+  tile.yield %s : tensor<12xf32>
+}

@@ -209,6 +209,16 @@ impl<'c> Group<'c> {
 
     /// Reports a run that keeps the members from being one kernel.
     pub fn check(&self, order: &Order<'c>) -> Result<(), Failed> {
+        if let Some((writer, maker)) = self.overwritten() {
+            let [writer_name, maker_name] = [writer, maker].map(kernel_of);
+            let what = format!(
+                "@{writer_name} writes into what @{maker_name} makes, and both would be one kernel"
+            );
+            Report::new(writer.location(), what)
+                .note(self.edges[0].op, "an edge of theirs is handed over near a unit here")
+                .help("hand the tensor over in the shared memory");
+            return Err(Failed);
+        }
         let Some(outside) = self.outside(order) else { return Ok(()) };
         let (first, last) = (self.runs[0], self.runs[self.runs.len() - 1]);
         let [first, last] = [first, last].map(kernel_of);
@@ -220,9 +230,23 @@ impl<'c> Group<'c> {
         Err(Failed)
     }
 
-    /// Returns whether no run outside reads from one member and is read by another, perhaps by way of
-    /// others: were the members one node, it would lie on a circle with that.
+    /// A member that writes into a tensor that another one makes, and that one: a kernel of both would begin
+    /// with its own result.
+    fn overwritten(&self) -> Option<(Op<'c>, Op<'c>)> {
+        self.runs.iter().find_map(|run| {
+            let operands = run.operands();
+            let mut into = operands[operands.len() - run.results().len()..].iter();
+            into.find_map(|own| source(*own).filter(|maker| self.runs.contains(maker)))
+                .map(|maker| (*run, maker))
+        })
+    }
+
+    /// Returns whether no member writes into what another one makes, and no run outside reads from one member and is
+    /// read by another, perhaps by way of others: were the members one node, it would lie on a circle with that.
     pub fn stands(&self, order: &Order<'c>) -> bool {
+        if self.overwritten().is_some() {
+            return false;
+        }
         let first = order.at[&self.runs[0]];
         let shallowest = self.runs.iter().filter_map(|run| order.depths.get(run)).min();
         // Ways from a member get deeper with each run, and those of a long program are many.
