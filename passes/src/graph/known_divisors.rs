@@ -20,6 +20,7 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Type, Val, attr, remark, ty};
 
 use super::rewritten::{drop_unread, rewritten};
+use super::same_bytes::literal_byte;
 use crate::nest::{copy_constants, generic_accesses, generic_axes, generic_inputs};
 
 /// The pass.
@@ -76,7 +77,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
 }
 
 /// A division by a literal in a nest of an operator, whose quotient becomes a byte.
-struct Division<'c> {
+pub(super) struct Division<'c> {
     op: Op<'c>,
     nest: Op<'c>,
     quotient: Op<'c>,
@@ -88,7 +89,8 @@ struct Division<'c> {
 }
 
 impl<'c> Division<'c> {
-    fn of(op: Op<'c>) -> Option<Self> {
+    /// The first one of an operator.
+    pub fn of(op: Op<'c>) -> Option<Self> {
         let payload = op.body(0)?;
         let nests = payload.ops().into_iter().filter(|inner| inner.is("linalg.generic"));
         { nests }.find_map(|nest| {
@@ -103,13 +105,40 @@ impl<'c> Division<'c> {
         let input = is_arg.then(|| divisor.index()).filter(|&at| at < generic_inputs(nest))?;
         let tensor = nest.operand(input);
         let outside = tensor.def().is_none() && tensor.owner_block() == op.body(0);
-        let source = op.operand(outside.then(|| tensor.index())?).def()?;
-        let one = source.is("graph.constant") && ty::count(source.result(0).ty()) == Some(1);
-        let bytes = attr::dense_bytes(source.attr("value").filter(|_| one)?)?;
-        let scale = f32::from_le_bytes(bytes.try_into().ok()?);
+        let scale = literal(op.operand(outside.then(|| tensor.index())?))?;
         let single = quotient.result(0).ty().to_string() == "f32";
-        let bytes = becomes_byte(quotient.result(0)).filter(|_| single)?;
+        let bytes = becomes_byte(quotient.result(0)).filter(|_| single)?.range;
         Some(Self { op, nest, quotient, input, scale, bytes })
+    }
+
+    /// The nest that it is in.
+    pub fn nest(&self) -> Op<'c> {
+        self.nest
+    }
+
+    /// The divisor.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// What is divided, a value of the nest's body.
+    pub fn dividend(&self) -> Val<'c> {
+        self.quotient.operand(0)
+    }
+
+    /// The zero point that is added, and the least and the greatest byte; `None` where it is not known.
+    pub fn around(&self) -> Option<[i64; 3]> {
+        let Becomes { zero, bounds: [low, high], .. } = becomes_byte(self.quotient.result(0))?;
+        let zero = match zero {
+            None => 0,
+            Some(byte) => {
+                let is_arg = byte.def().is_none() && byte.owner_block() == self.nest.body(0);
+                let tensor = self.nest.operand(is_arg.then(|| byte.index())?);
+                let outside = tensor.def().is_none() && tensor.owner_block() == self.op.body(0);
+                literal_byte(self.op.operand(outside.then(|| tensor.index())?), low < 0)?
+            }
+        };
+        Some([zero, low.into(), high.into()])
     }
 
     /// Writes the operator with products in the place of the division.
@@ -164,16 +193,34 @@ impl<'c> Division<'c> {
     }
 }
 
-/// The range of what a quotient may stand for, where it is rounded to an integer and becomes a byte alone.
+/// The number of a tensor of one `f32` that the model holds in its text.
+pub(super) fn literal(value: Val<'_>) -> Option<f32> {
+    let source = value.def().filter(|op| op.is("graph.constant"))?;
+    let one = ty::count(value.ty()) == Some(1) && ty::elem(value.ty())?.to_string() == "f32";
+    let bytes = attr::dense_bytes(source.attr("value").filter(|_| one)?)?;
+    Some(f32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// How a quotient becomes a byte.
+struct Becomes<'c> {
+    /// The least and the greatest integer that the rounded quotient may stand for.
+    range: [i32; 2],
+    /// The zero point that is added to it.
+    zero: Option<Val<'c>>,
+    /// The least and the greatest byte.
+    bounds: [i32; 2],
+}
+
+/// How a quotient is rounded to an integer and becomes a byte; `None` where it is used otherwise.
 ///
 /// ```text
 /// v = roundeven(q), or roundeven(q) + f32(zero point)
 /// byte(v > low ? v : low, then < high ? : high)          of signed ones NaN is 0 first
 /// ```
-fn becomes_byte(quotient: Val<'_>) -> Option<[i32; 2]> {
+fn becomes_byte<'c>(quotient: Val<'c>) -> Option<Becomes<'c>> {
     let rounded = the_user(quotient, "math.roundeven")?;
     let mut value = rounded.result(0);
-    let mut zeros = [0, 0];
+    let (mut zeros, mut added) = ([0, 0], None);
     if let Some(sum) = the_user(value, "arith.addf") {
         let zero = if sum.operand(0) == value { sum.operand(1) } else { sum.operand(0) };
         let widened = zero.def()?;
@@ -183,6 +230,7 @@ fn becomes_byte(quotient: Val<'_>) -> Option<[i32; 2]> {
             _ => return None,
         };
         (ty::bits(widened.operand(0).ty()) == Some(8)).then_some(())?;
+        added = Some(widened.operand(0));
         value = sum.result(0);
     }
     if let Some((kept, _)) = selected(value, UNORDERED) {
@@ -193,7 +241,11 @@ fn becomes_byte(quotient: Val<'_>) -> Option<[i32; 2]> {
     let byte = the_user(value, "arith.fptoui").or_else(|| the_user(value, "arith.fptosi"))?;
     let [low, high] = [low, high].map(|bound| bound as i32);
     let fits = ty::bits(byte.result(0).ty()) == Some(8) && high - low <= 255;
-    fits.then_some([low - zeros[1], high - zeros[0]])
+    fits.then_some(Becomes {
+        range: [low - zeros[1], high - zeros[0]],
+        zero: added,
+        bounds: [low, high],
+    })
 }
 
 /// Predicates of `arith.cmpf`.

@@ -44,7 +44,7 @@ pub(super) fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
 }
 
 /// Numbers less their zero point, times their scale, both for the whole tensor.
-fn dequantise<'c>(
+pub(super) fn dequantise<'c>(
     b: &mut Payload<'c>,
     source: &Dequantised<'c>,
     args: &[Val<'c>],

@@ -10,7 +10,8 @@
 //! with every product and with every addition. It is done where an instruction of the machine multiplies such integers faster than
 //! any multiplies floats.
 //!
-//! What only moves elements goes in front of the scale (`move_integers.rs`).
+//! What only moves elements goes in front of the scale (`move_integers.rs`), and so does what takes the greatest of them
+//! (`pool_integers.rs`). What is quantised again by the same scale is left as it is (`same_bytes.rs`).
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
@@ -19,8 +20,10 @@ use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, attr, re
 
 use super::dequantised::{Dequantised, Read, erase_unread};
 use super::move_integers::move_before_scale;
+use super::pool_integers::pool_before_scale;
 use super::product::{added_product, is_weight};
 use super::rewritten::{drop_unread, rewritten};
+use super::same_bytes::same_bytes;
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
 use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
@@ -61,14 +64,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         let body = model.body(0).ok_or(Failed)?;
         // In the order of the text: what an operator reads has been rewritten when it is looked at.
         for op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
-            if let Some(product) = Product::of(op, &wanted, floats) {
+            if let Some(bytes) = same_bytes(op) {
+                op.result(0).replace_with(bytes);
+                op.erase();
+            } else if let Some(product) = Product::of(op, &wanted, floats) {
                 if remarks {
                     remark(op, &format!("{}multiplies integers", super::named(op)));
                 }
                 run.count("products", 1);
                 product.replace(run.context);
-            } else {
-                move_before_scale(run.context, op);
+            } else if move_before_scale(run.context, op).is_none() {
+                pool_before_scale(run.context, op);
             }
         }
         erase_unread(body.ops().into_iter());

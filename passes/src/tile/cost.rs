@@ -20,7 +20,7 @@ use super::shape::{Operand, Shape};
 use super::task_tile::loop_order;
 use super::windows;
 use crate::cost::{Cost, Term};
-use crate::nest::{Access, Nest, Start, stores_along};
+use crate::nest::{Access, Border, Nest, Start, stores_along};
 
 /// Shuffles, or what takes as long, for one halving of lanes that are combined: the other half is
 /// brought, and folded in.
@@ -101,8 +101,20 @@ impl<'m, 'c> Model<'m, 'c> {
     /// The same, if it takes at most so many cycles; most tiles show that they take more before
     /// their ragged ends have been counted.
     pub fn cost_up_to(&self, shape: &Shape, most: f64) -> Option<Cost> {
-        let staged = self.staged();
+        let staged = self.staged() + self.turned_borders(shape);
         Some(self.work_up_to(shape, most - staged)? + Cost::of(Term::Transfers, staged))
+    }
+
+    /// Cycles to lay planes that are read past their ends out in the order of lanes that are no neighbours in
+    /// them: element by element.
+    fn turned_borders(&self, shape: &Shape) -> f64 {
+        let Some(axis) = shape.lanes_axis else { return 0.0 };
+        let inputs = self.nest.inputs.iter().zip(&self.inputs);
+        let turned = inputs.filter(|(access, own)| {
+            Border::of(access).is_some() && own.strides[axis] / own.bytes > 1
+        });
+        let elements = turned.map(|(access, _)| access.shape.iter().product::<u64>() as f64);
+        elements.sum::<f64>() * (self.facts.load + self.facts.store)
     }
 
     /// What the whole nest takes without what brings tensors to the memory in which tiles wait.
