@@ -37,7 +37,10 @@ impl<'c> Border<'c> {
         let op = access.tensor.def()?;
         let (low, value) = match op.name() {
             "tensor.pad" => (op.attr("static_low")?, op.body(0)?),
-            "tensor.insert_slice" => (op.attr("static_offsets")?, op.operand(1).def()?.body(0)?),
+            "tensor.insert_slice" => {
+                let fill = op.operand(1).def().filter(|own| own.is("linalg.generic"))?;
+                (op.attr("static_offsets")?, fill.body(0)?)
+            }
             _ => return None,
         };
         let (low, source) = (attr::ints(low)?, op.operand(0));
