@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn every_float_near_a_border_becomes_the_same_byte() {
-        for scale in [0.0235294122f32, 1.0 / 255.0, 0.1, 3.0, 1.7e-5, 123.456, 0.99999994] {
+        for scale in [0.023_529_412_f32, 1.0 / 255.0, 0.1, 3.0, 1.7e-5, 123.456, 0.999_999_94] {
             let [first, second] = inverse(scale, [-255, 255]).expect("the factors are right");
             for byte in -256..=256 {
                 let mut x = (byte as f32 + 0.5) * scale;

@@ -1,6 +1,7 @@
 //! Passes of the `graph` stage.
 
 pub mod batch_products;
+mod block_rounding;
 mod block_weights;
 pub mod cut_factors;
 mod dequantised;

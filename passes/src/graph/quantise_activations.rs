@@ -20,6 +20,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, remark, ty};
 
+use super::block_rounding::Rounding;
 use super::block_weights::{BlockWeight, Part, Seen};
 use super::product::whole_product;
 use super::rewritten::{drop_unread, rewritten};
@@ -172,23 +173,26 @@ impl<'c> Product<'c> {
     /// The nests in the place of the product. Tensors have the activations' dimensions first, then
     /// those of bytes, of blocks, and those of the weight or of places in a block.
     fn write(&self, b: &mut Payload<'c>, map: &Mapping<'c>, made: &Mapping<'c>) -> Val<'c> {
-        let context = b.context();
-        let (byte, long, single) =
-            (ty::int(context, 8), ty::int(context, 32), Type::float32(context));
-        let (rows, columns) = (self.beside(&self.x), self.beside(&self.w));
-        let extents =
-            |axes: &[usize]| axes.iter().map(|&axis| self.axes[axis].extent).collect::<Vec<_>>();
-        let (places, blocks) =
-            (self.weight.places, self.axes[self.sum].extent / self.weight.places);
-        let lead = extents(&rows);
-        let shape = |more: &[u64]| [&lead[..], more].concat();
-        let x = b.reshape(map.get(self.x.tensor), &shape(&[blocks, places]));
-        let rounding = Rounding { lead: lead.len(), bytes: self.bytes };
-        let most = rounding.greatest(b, x, &shape(&[blocks]));
-        let numbers = rounding.numbers(b, (x, most), &shape(&[self.bytes, blocks, places]));
+        let dims = Dims::of(self);
+        let x = b.reshape(map.get(self.x.tensor), &dims.lead(&[dims.blocks, dims.places]));
+        let rounding = Rounding { lead: dims.rows.len(), bytes: self.bytes };
+        let most = rounding.greatest(b, x, &dims.lead(&[dims.blocks]));
+        let shape = dims.lead(&[self.bytes, dims.blocks, dims.places]);
+        let numbers = rounding.numbers(b, (x, most), &shape);
+        let q = self.bytes_of_weight(b, made, &dims);
+        let sums = self.sums(b, (numbers, q), &dims);
+        let offsets = self.offsets(b, q, rounding.least(), &dims);
+        let whole = || rounding.whole(b, (x, most), &dims.lead(&[dims.blocks]));
+        let whole = self.weight.has_zero().then(whole);
+        let start = map.get(self.main.operand(2));
+        let given = Given { sums, offsets, most, whole, start };
+        self.scaled(b, &given, (rounding, made), &dims)
+    }
 
-        // The weight's integers as bytes, in its own order, with blocks apart.
-        let own: Vec<_> = self.weight.shape();
+    /// The weight's integers as bytes, in its own order, with blocks apart.
+    fn bytes_of_weight(&self, b: &mut Payload<'c>, made: &Mapping<'c>, dims: &Dims) -> Val<'c> {
+        let (byte, long) = (ty::int(b.context(), 8), ty::int(b.context(), 32));
+        let own = self.weight.shape();
         let target = b.empty(&own, byte);
         let identity: Vec<_> = (0..own.len()).map(|axis| Linear::axis(own.len(), axis)).collect();
         let kinds = vec![Axis::Parallel; own.len()];
@@ -201,243 +205,173 @@ impl<'c> Product<'c> {
             vec![scalar.op("arith.trunci", &[number], byte)]
         })[0];
         let split = |axis: &usize| match *axis == self.sum {
-            true => vec![blocks, places],
+            true => vec![dims.blocks, dims.places],
             false => vec![self.axes[*axis].extent],
         };
-        let own: Vec<usize> = self.w.index.iter().filter_map(Linear::as_axis).collect();
-        let q = b.reshape(q, &own.iter().flat_map(split).collect::<Vec<_>>());
+        b.reshape(q, &self.weight_axes().flat_map(|axis| split(&axis)).collect::<Vec<_>>())
+    }
 
-        // Axes: rows, bytes, blocks, columns, and places in a block.
-        let (r, c) = (rows.len(), columns.len());
-        let all = r + 2 + c + 1;
+    /// The axes of the weight in the order of its dimensions.
+    fn weight_axes(&self) -> impl Iterator<Item = usize> {
+        self.w.index.iter().filter_map(Linear::as_axis)
+    }
+
+    /// Where a nest of so many axes reads the weight's bytes: along its blocks, its places and its columns.
+    fn weight_index(&self, axes: usize, [blocks, places, columns]: [usize; 3]) -> Vec<Linear> {
+        let mut column = columns..;
+        let index = self.weight_axes().flat_map(|own| match own == self.sum {
+            true => vec![Linear::axis(axes, blocks), Linear::axis(axes, places)],
+            false => vec![Linear::axis(axes, column.next().expect("it has no end"))],
+        });
+        index.collect()
+    }
+
+    /// For each byte and block the sum of products. Axes: rows, bytes, blocks, columns, and places in a block.
+    fn sums(&self, b: &mut Payload<'c>, (x, q): (Val<'c>, Val<'c>), dims: &Dims) -> Val<'c> {
+        let long = ty::int(b.context(), 32);
+        let rows = dims.rows.len();
+        let all = rows + 2 + dims.columns.len() + 1;
         let axis = |at: usize| Linear::axis(all, at);
-        let column =
-            |own: usize| r + 2 + columns.iter().position(|&at| at == own).expect("its own");
-        let weight_index =
-            |first: usize, place: usize, column: &dyn Fn(usize) -> usize, axes: usize| {
-                let index = own.iter().flat_map(|&own| match own == self.sum {
-                    true => vec![Linear::axis(axes, first), Linear::axis(axes, place)],
-                    false => vec![Linear::axis(axes, column(own))],
-                });
-                index.collect::<Vec<_>>()
-            };
-        let x_index: Vec<_> = (0..r + 2).map(axis).chain([axis(all - 1)]).collect();
-        let q_index = weight_index(r + 1, all - 1, &column, all);
-        let sums_shape = [&lead[..], &[self.bytes, blocks], &extents(&columns)].concat();
-        let zero = b.fill_int(0, &sums_shape, long);
-        let mut kinds = vec![Axis::Parallel; all];
-        kinds[all - 1] = Axis::Reduction;
+        let x_index: Vec<_> = (0..rows + 2).map(axis).chain([axis(all - 1)]).collect();
+        let q_index = self.weight_index(all, [rows + 1, all - 1, rows + 2]);
+        let shape = [&dims.lead(&[self.bytes, dims.blocks])[..], &dims.columns].concat();
+        let zero = b.fill_int(0, &shape, long);
         let place: Vec<_> = (0..all - 1).map(axis).collect();
-        let inputs = [(numbers, x_index), (q, q_index)];
-        let sums = b.generic(&kinds, &inputs, &[(zero, place)], |scalar, args| {
+        b.generic(&folding(all), &[(x, x_index), (q, q_index)], &[(zero, place)], |scalar, args| {
             let x = scalar.op("arith.extui", &[args[0]], long);
             let q = scalar.op("arith.extsi", &[args[1]], long);
             let product = scalar.mul(x, q);
             vec![scalar.add(args[2], product)]
-        })[0];
+        })[0]
+    }
 
-        // The integers of activations begin at their least one: what that adds to each sum.
-        let all = 1 + c + 1;
-        let local = |own: usize| 1 + columns.iter().position(|&at| at == own).expect("its own");
-        let whole_shape = [&[blocks], &extents(&columns)[..]].concat();
-        let zero = b.fill_int(0, &whole_shape, long);
-        let mut kinds = vec![Axis::Parallel; all];
-        kinds[all - 1] = Axis::Reduction;
+    /// What it adds to the sum of a block that integers of activations begin at their least one. Axes: blocks,
+    /// columns, and places.
+    fn offsets(&self, b: &mut Payload<'c>, q: Val<'c>, least: i64, dims: &Dims) -> Val<'c> {
+        let long = ty::int(b.context(), 32);
+        let all = 1 + dims.columns.len() + 1;
+        let zero = b.fill_int(0, &[&[dims.blocks], &dims.columns[..]].concat(), long);
         let place: Vec<_> = (0..all - 1).map(|at| Linear::axis(all, at)).collect();
-        let inputs = [(q, weight_index(0, all - 1, &local, all))];
-        let least = rounding.least();
-        let offsets = b.generic(&kinds, &inputs, &[(zero, place)], |scalar, args| {
+        let inputs = [(q, self.weight_index(all, [0, all - 1, 1]))];
+        b.generic(&folding(all), &inputs, &[(zero, place)], |scalar, args| {
             let q = scalar.op("arith.extsi", &[args[0]], long);
             let least = scalar.integer(long, least);
             let product = scalar.mul(q, least);
             vec![scalar.add(args[1], product)]
-        })[0];
-        let whole = self.weight.has_zero().then(|| rounding.whole(b, (x, most), &shape(&[blocks])));
+        })[0]
+    }
 
-        // Axes: rows, columns, and blocks.
+    /// The sums of blocks with their scales. Axes: rows, columns, and blocks.
+    fn scaled(
+        &self,
+        b: &mut Payload<'c>,
+        given: &Given<'c>,
+        (rounding, made): (Rounding, &Mapping<'c>),
+        dims: &Dims,
+    ) -> Val<'c> {
+        let single = Type::float32(b.context());
+        let (r, c) = (dims.rows.len(), dims.columns.len());
         let all = r + c + 1;
         let axis = |at: usize| Linear::axis(all, at);
         let seen = Seen { axes: all, blocks: all - 1, beside: (r..r + c).collect() };
         let row_index: Vec<_> = (0..r).map(axis).chain([axis(all - 1)]).collect();
+        let columns: Vec<_> = (r..r + c).map(axis).collect();
         let sum_index = |byte: u64| {
             let rows = (0..r).map(axis).chain([Linear::constant(all, byte as i64), axis(all - 1)]);
-            rows.chain((r..r + c).map(axis)).collect::<Vec<_>>()
+            rows.chain(columns.iter().cloned()).collect::<Vec<_>>()
         };
-        let mut inputs: Vec<_> = (0..self.bytes).map(|byte| (sums, sum_index(byte))).collect();
-        inputs.push((offsets, [axis(all - 1)].into_iter().chain((r..r + c).map(axis)).collect()));
-        inputs.push((most, row_index.clone()));
-        inputs.extend(whole.map(|whole| (whole, row_index)));
+        let mut inputs: Vec<_> =
+            (0..self.bytes).map(|byte| (given.sums, sum_index(byte))).collect();
+        inputs.push((given.offsets, [&[axis(all - 1)], &columns[..]].concat()));
+        inputs.push((given.most, row_index.clone()));
+        inputs.extend(given.whole.map(|whole| (whole, row_index)));
         let fixed = inputs.len();
         let scale = self.weight.reads(Part::Scale, made, &seen);
-        let zeros = self.weight.reads(Part::Zero, made, &seen);
-        let scales = scale.len();
-        inputs.extend(scale.into_iter().chain(zeros));
+        let zeros = fixed + scale.len();
+        inputs.extend(scale.into_iter().chain(self.weight.reads(Part::Zero, made, &seen)));
+        let read = inputs.len();
+        let (rows, own) = (self.beside(&self.x), self.beside(&self.w));
         let through: Vec<_> = (0..self.axes.len())
-            .map(|own| {
-                let of = |axes: &[usize]| axes.iter().position(|&at| at == own);
-                let at = of(&rows).or_else(|| of(&columns).map(|at| r + at));
+            .map(|axis_there| {
+                let of = |axes: &[usize]| axes.iter().position(|&at| at == axis_there);
+                let at = of(&rows).or_else(|| of(&own).map(|at| r + at));
                 at.map_or_else(|| Linear::constant(all, 0), axis)
             })
             .collect();
         let place = self.output.index.iter().map(|index| index.in_terms_of(all, &through));
-        let target = (map.get(self.main.operand(2)), place.collect());
-        let mut kinds = vec![Axis::Parallel; all];
-        kinds[all - 1] = Axis::Reduction;
-        b.generic(&kinds, &inputs, &[target], |scalar, args| {
+        let target = (given.start, place.collect());
+        b.generic(&folding(all), &inputs, &[target], |scalar, args| {
             let bytes = self.bytes as usize;
             let sum = rounding.joined(scalar, &args[..bytes]);
             let sum = scalar.sub(sum, args[bytes]);
             let mut sum = scalar.op("arith.sitofp", &[sum], single);
-            let step = rounding.step(scalar, args[bytes + 1]);
-            let scale = self.weight.write(Part::Scale, scalar, &args[fixed..fixed + scales]);
             if self.weight.has_zero() {
-                // q - offset was multiplied; q - zero is meant.
-                let mut more = scalar.number(single, offset as f64);
-                if self.weight.has_zero_point() {
-                    let given = &args[fixed + scales..inputs.len()];
-                    let zero = self.weight.write(Part::Zero, scalar, given);
-                    let zero = if ty::is_float(zero.ty()) {
-                        zero
-                    } else {
-                        scalar.op("arith.sitofp", &[zero], single)
-                    };
-                    more = scalar.sub(more, zero);
-                }
+                let more = self.beside_numbers(scalar, &args[zeros..read]);
                 let more = scalar.mul(more, args[bytes + 2]);
                 sum = scalar.add(sum, more);
             }
+            let scale = self.weight.write(Part::Scale, scalar, &args[fixed..zeros]);
+            let step = rounding.step(scalar, args[bytes + 1]);
             let scaled = scalar.mul(sum, scale);
             let product = scalar.mul(scaled, step);
-            vec![scalar.add(args[args.len() - 1], product)]
+            vec![scalar.add(args[read], product)]
         })[0]
+    }
+
+    /// What the integers of a block are more than the bytes that were multiplied, as a float.
+    fn beside_numbers(&self, scalar: &mut Scalar<'c>, given: &[Val<'c>]) -> Val<'c> {
+        let single = Type::float32(scalar.context());
+        let offset = scalar.number(single, self.weight.offset() as f64);
+        if !self.weight.has_zero_point() {
+            return offset;
+        }
+        let zero = self.weight.write(Part::Zero, scalar, given);
+        let zero = match ty::is_float(zero.ty()) {
+            true => zero,
+            false => scalar.op("arith.sitofp", &[zero], single),
+        };
+        scalar.sub(offset, zero)
     }
 }
 
-/// How the activations of a block become integers.
-#[derive(Clone, Copy)]
-struct Rounding {
-    /// Dimensions in front of the blocks.
-    lead: usize,
-    bytes: u64,
+/// The extents of a product.
+struct Dims {
+    rows: Vec<u64>,
+    columns: Vec<u64>,
+    blocks: u64,
+    places: u64,
 }
 
-impl Rounding {
-    /// The greatest integer.
-    fn top(self) -> f64 {
-        ((1u32 << (8 * self.bytes - 1)) - 1) as f64
+impl Dims {
+    fn of(product: &Product<'_>) -> Self {
+        let extents = |access| {
+            let axes = product.beside(access).into_iter();
+            axes.map(|axis| product.axes[axis].extent).collect::<Vec<_>>()
+        };
+        let (rows, columns) = (extents(&product.x), extents(&product.w));
+        let places = product.weight.places;
+        Self { rows, columns, blocks: product.axes[product.sum].extent / places, places }
     }
 
-    /// What is added so that none is below zero.
-    fn least(self) -> i64 {
-        1 << (8 * self.bytes - 1)
+    /// The shape of a tensor with these dimensions behind those of the activations.
+    fn lead(&self, more: &[u64]) -> Vec<u64> {
+        [&self.rows[..], more].concat()
     }
+}
 
-    /// The greatest distance from zero in each block.
-    fn greatest<'c>(self, b: &mut Payload<'c>, x: Val<'c>, shape: &[u64]) -> Val<'c> {
-        let single = Type::float32(b.context());
-        let zero = b.fill(0.0, shape, single);
-        self.folded(b, &[x], zero, |scalar, args| {
-            let size = scalar.same("math.absf", &[args[0]]);
-            scalar.same("arith.maximumf", &[args[1], size])
-        })
-    }
+/// What the sums of blocks are scaled with.
+struct Given<'c> {
+    sums: Val<'c>,
+    offsets: Val<'c>,
+    most: Val<'c>,
+    whole: Option<Val<'c>>,
+    /// What the product is added to.
+    start: Val<'c>,
+}
 
-    /// The sum of the integers of each block, as a float.
-    fn whole<'c>(
-        self,
-        b: &mut Payload<'c>,
-        (x, most): (Val<'c>, Val<'c>),
-        shape: &[u64],
-    ) -> Val<'c> {
-        let single = Type::float32(b.context());
-        let zero = b.fill(0.0, shape, single);
-        self.folded(b, &[x, most], zero, |scalar, args| {
-            let number = self.rounded(scalar, args[0], args[1]);
-            scalar.add(args[2], number)
-        })
-    }
-
-    fn folded<'c>(
-        self,
-        b: &mut Payload<'c>,
-        inputs: &[Val<'c>],
-        start: Val<'c>,
-        body: impl FnOnce(&mut Scalar<'c>, &[Val<'c>]) -> Val<'c>,
-    ) -> Val<'c> {
-        let axes = self.lead + 2;
-        let index = |last: usize| (0..last).map(|at| Linear::axis(axes, at)).collect::<Vec<_>>();
-        let mut kinds = vec![Axis::Parallel; axes];
-        kinds[axes - 1] = Axis::Reduction;
-        let inputs: Vec<_> =
-            inputs.iter().enumerate().map(|(at, own)| (*own, index(axes - at.min(1)))).collect();
-        b.generic(&kinds, &inputs, &[(start, index(axes - 1))], |scalar, args| {
-            vec![body(scalar, args)]
-        })[0]
-    }
-
-    /// The bytes of the integers, the upper one first, all from zero on.
-    fn numbers<'c>(
-        self,
-        b: &mut Payload<'c>,
-        (x, most): (Val<'c>, Val<'c>),
-        shape: &[u64],
-    ) -> Val<'c> {
-        let context = b.context();
-        let (byte, long) = (ty::int(context, 8), ty::int(context, 32));
-        let axes = shape.len();
-        let axis = |at: usize| Linear::axis(axes, at);
-        let target = b.empty(shape, byte);
-        let all: Vec<_> = (0..axes).map(axis).collect();
-        let but_bytes: Vec<_> = (0..axes).filter(|&at| at != self.lead).map(axis).collect();
-        let block = but_bytes[..but_bytes.len() - 1].to_vec();
-        let inputs = [(x, but_bytes), (most, block)];
-        b.generic(&vec![Axis::Parallel; axes], &inputs, &[(target, all)], |scalar, args| {
-            let number = self.rounded(scalar, args[0], args[1]);
-            let number = scalar.op("arith.fptosi", &[number], long);
-            let least = scalar.integer(long, self.least());
-            let mut number = scalar.add(number, least);
-            if self.bytes == 2 {
-                let at = scalar.index(self.lead);
-                let at = scalar.from_index(at, long);
-                let eight = scalar.integer(long, 8);
-                let upper = scalar.op("arith.shrui", &[number, eight], long);
-                let zero = scalar.integer(long, 0);
-                let is_upper = scalar.cmpi("eq", at, zero);
-                number = scalar.select(is_upper, upper, number);
-            }
-            vec![scalar.op("arith.trunci", &[number], byte)]
-        })[0]
-    }
-
-    /// An activation as an integer, in a float; what is no number as the least.
-    fn rounded<'c>(self, scalar: &mut Scalar<'c>, x: Val<'c>, most: Val<'c>) -> Val<'c> {
-        let single = x.ty();
-        let [zero, top, low] = [0.0, self.top(), -self.top()].map(|own| scalar.number(single, own));
-        let times = scalar.op("arith.divf", &[top, most], single);
-        let some = scalar.cmpf("ogt", most, zero);
-        let times = scalar.select(some, times, zero);
-        let number = scalar.mul(x, times);
-        let number = scalar.same("math.roundeven", &[number]);
-        let above = scalar.cmpf("ogt", number, low);
-        let number = scalar.select(above, number, low);
-        let below = scalar.cmpf("olt", number, top);
-        scalar.select(below, number, top)
-    }
-
-    /// What an integer stands for, by the greatest of its block.
-    fn step<'c>(self, scalar: &mut Scalar<'c>, most: Val<'c>) -> Val<'c> {
-        let inverse = scalar.number(most.ty(), 1.0 / self.top());
-        scalar.mul(most, inverse)
-    }
-
-    /// The sum of products of integers, from those of their bytes.
-    fn joined<'c>(self, scalar: &mut Scalar<'c>, sums: &[Val<'c>]) -> Val<'c> {
-        let ty = sums[0].ty();
-        let (first, rest) = sums.split_first().expect("it has bytes");
-        rest.iter().fold(*first, |upper, lower| {
-            let places = scalar.integer(ty, 256);
-            let upper = scalar.mul(upper, places);
-            scalar.add(upper, *lower)
-        })
-    }
+/// The kinds of so many axes, of which the last is summed over.
+fn folding(axes: usize) -> Vec<Axis> {
+    let mut kinds = vec![Axis::Parallel; axes];
+    kinds[axes - 1] = Axis::Reduction;
+    kinds
 }
