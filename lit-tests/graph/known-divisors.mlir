@@ -6,7 +6,7 @@
 // RUN: sed 's/arith.divf = [0-9.]*/arith.divf = 0.5/' %devices/x86-avx2.mlir > %t.mlir
 // RUN: weft-opt %s --device-load-machine=file=%t.mlir --graph-known-divisors | FileCheck %s --check-prefix=DIVIDES
 
-// DIVIDES-COUNT-4: arith.divf
+// DIVIDES-COUNT-5: arith.divf
 // REMARK: remark: "odd" divides by -0.1: two products round otherwise
 
 // CHECK-LABEL: graph.model @model
@@ -17,7 +17,7 @@
 // CHECK-NOT:       arith.divf
 // CHECK:           %[[REST:.+]] = arith.mulf %[[X]], %[[OTHER]]
 // CHECK:           math.fma %[[X]], %[[ONE]], %[[REST]]
-graph.model @model inputs ["x", "s"] outputs ["y", "z", "u", "v"] {
+graph.model @model inputs ["x", "s"] outputs ["y", "z", "u", "v", "t"] {
 ^bb0(%x: tensor<8xf32>, %s: tensor<f32>):
   %tenth = graph.constant dense<0.1> : tensor<f32> -> tensor<f32>
   %zero = graph.constant dense<3> : tensor<i8> -> tensor<i8>
@@ -110,5 +110,27 @@ graph.model @model inputs ["x", "s"] outputs ["y", "z", "u", "v"] {
     } -> tensor<8xi8>
     graph.yield %t : tensor<8xi8>
   }
-  graph.output %y, %z, %u, %v : tensor<8xi8>, tensor<8xi8>, tensor<8xi8>, tensor<8xi8>
+  // A scale that is read for something else, too, stays a divisor.
+  // CHECK:       graph.op "QuantizeLinear" "twice"
+  // CHECK:         arith.divf
+  %t = graph.op "QuantizeLinear" "twice"(%x, %tenth) : (tensor<8xf32>, tensor<f32>) -> tensor<8xi8> {
+  ^bb0(%p: tensor<8xf32>, %q: tensor<f32>):
+    %e = tensor.empty() : tensor<8xi8>
+    %t = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p, %q : tensor<8xf32>, tensor<f32>) outs(%e : tensor<8xi8>) {
+    ^bb0(%a: f32, %b: f32, %o: i8):
+      %scaled = arith.mulf %a, %b : f32
+      %d = arith.divf %scaled, %b : f32
+      %h = math.roundeven %d : f32
+      %low = arith.constant 0.0 : f32
+      %high = arith.constant 255.0 : f32
+      %i1 = arith.cmpf ogt, %h, %low : f32
+      %j = arith.select %i1, %h, %low : f32
+      %k = arith.cmpf olt, %j, %high : f32
+      %l = arith.select %k, %j, %high : f32
+      %m = arith.fptoui %l : f32 to i8
+      linalg.yield %m : i8
+    } -> tensor<8xi8>
+    graph.yield %t : tensor<8xi8>
+  }
+  graph.output %y, %z, %u, %v, %t : tensor<8xi8>, tensor<8xi8>, tensor<8xi8>, tensor<8xi8>, tensor<8xi8>
 }

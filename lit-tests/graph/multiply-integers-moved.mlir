@@ -14,9 +14,14 @@
 // CHECK:           arith.maximumf
 // By another scale it is another byte, and the first output is the pool's.
 // CHECK:         %[[OTHER:.+]] = graph.op "QuantizeLinear" "other"
-// CHECK:         graph.output %[[MOST]], %{{.+}}, %[[OTHER]]
-graph.model @pool inputs ["x"] outputs ["same", "behind", "other"] {
-^bb0(%x: tensor<8xi8>):
+// A byte that something is done to is no longer the one that was read, and of no numbers the greatest is the least float.
+// CHECK:         %[[TURNED:.+]] = graph.op "QuantizeLinear" "turned"
+// CHECK:           arith.xori
+// CHECK:         graph.op "ReduceMax" "none"
+// CHECK:           arith.maximumf
+// CHECK:         graph.output %[[MOST]], %{{.+}}, %[[OTHER]], %[[TURNED]]
+graph.model @pool inputs ["x", "e"] outputs ["same", "behind", "other", "turned", "none"] {
+^bb0(%x: tensor<8xi8>, %empty: tensor<4x0xi8>):
   %s = graph.constant dense<0.1> : tensor<f32> -> tensor<f32>
   %t = graph.constant dense<0.2> : tensor<f32> -> tensor<f32>
   %f_x = graph.op "DequantizeLinear" "f_x"(%x, %s) : (tensor<8xi8>, tensor<f32>) -> tensor<8xf32> {
@@ -111,5 +116,52 @@ graph.model @pool inputs ["x"] outputs ["same", "behind", "other"] {
     } -> tensor<4xi8>
     graph.yield %r : tensor<4xi8>
   }
-  graph.output %same, %behind, %other : tensor<4xi8>, tensor<7xf32>, tensor<4xi8>
+  %turned = graph.op "QuantizeLinear" "turned"(%most, %s) : (tensor<4xf32>, tensor<f32>) -> tensor<4xi8> {
+  ^bb0(%p: tensor<4xf32>, %q: tensor<f32>):
+    %e = tensor.empty() : tensor<4xi8>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%p, %q : tensor<4xf32>, tensor<f32>) outs(%e : tensor<4xi8>) {
+    ^bb0(%a: f32, %b: f32, %o: i8):
+      %d = arith.divf %a, %b : f32
+      %h = math.roundeven %d : f32
+      %low = arith.constant 0.0 : f32
+      %high = arith.constant 255.0 : f32
+      %i1 = arith.cmpf ogt, %h, %low : f32
+      %j1 = arith.select %i1, %h, %low : f32
+      %k1 = arith.cmpf olt, %j1, %high : f32
+      %l1 = arith.select %k1, %j1, %high : f32
+      %m = arith.fptoui %l1 : f32 to i8
+      %sign = arith.constant -128 : i8
+      %x1 = arith.xori %m, %sign : i8
+      linalg.yield %x1 : i8
+    } -> tensor<4xi8>
+    graph.yield %r : tensor<4xi8>
+  }
+  %f_e = graph.op "DequantizeLinear" "f_e"(%empty, %s) : (tensor<4x0xi8>, tensor<f32>) -> tensor<4x0xf32> {
+  ^bb0(%p: tensor<4x0xi8>, %q: tensor<f32>):
+    %e = tensor.empty() : tensor<4x0xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%p, %q : tensor<4x0xi8>, tensor<f32>) outs(%e : tensor<4x0xf32>) {
+    ^bb0(%a: i8, %b: f32, %o: f32):
+      %u = arith.extui %a : i8 to i32
+      %f = arith.sitofp %u : i32 to f32
+      %m = arith.mulf %f, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<4x0xf32>
+    graph.yield %r : tensor<4x0xf32>
+  }
+  %none = graph.op "ReduceMax" "none"(%f_e) : (tensor<4x0xf32>) -> tensor<4xf32> {
+  ^bb0(%p: tensor<4x0xf32>):
+    %n = arith.constant 0xFF800000 : f32
+    %g = tensor.empty() : tensor<4xf32>
+    %h = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%g : tensor<4xf32>) {
+    ^bb0(%o: f32):
+      linalg.yield %n : f32
+    } -> tensor<4xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%p : tensor<4x0xf32>) outs(%h : tensor<4xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %m = arith.maximumf %o, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    graph.yield %r : tensor<4xf32>
+  }
+  graph.output %same, %behind, %other, %turned, %none : tensor<4xi8>, tensor<7xf32>, tensor<4xi8>, tensor<4xi8>, tensor<4xf32>
 }

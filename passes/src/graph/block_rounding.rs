@@ -108,8 +108,10 @@ impl Rounding {
     fn rounded<'c>(self, scalar: &mut Scalar<'c>, x: Val<'c>, most: Val<'c>) -> Val<'c> {
         let single = x.ty();
         let [zero, top, low] = [0.0, self.top(), -self.top()].map(|own| scalar.number(single, own));
+        // The share of a smaller one would be infinite.
+        let least = scalar.number(single, self.top() / 3e38);
         let times = scalar.op("arith.divf", &[top, most], single);
-        let some = scalar.cmpf("ogt", most, zero);
+        let some = scalar.cmpf("ogt", most, least);
         let times = scalar.select(some, times, zero);
         let number = scalar.mul(x, times);
         let number = scalar.same("math.roundeven", &[number]);
@@ -122,7 +124,10 @@ impl Rounding {
     /// What an integer stands for, by the greatest of its block.
     pub fn step<'c>(self, scalar: &mut Scalar<'c>, most: Val<'c>) -> Val<'c> {
         let inverse = scalar.number(most.ty(), 1.0 / self.top());
-        scalar.mul(most, inverse)
+        let step = scalar.mul(most, inverse);
+        // Nothing for a number, and no number for an infinity.
+        let none = scalar.sub(most, most);
+        scalar.add(step, none)
     }
 
     /// The sum of products of integers, from those of their bytes.

@@ -9,17 +9,18 @@ use std::collections::HashSet;
 use weft_dialects::ir::payload::{Axis, Scalar};
 use weft_dialects::ir::{Block, Linear, Mapping, Op, Val, attr, ty};
 
+use super::known_divisors::captures_literals;
 use super::product::is_weight;
-use crate::nest::{Access, generic_accesses, generic_axes};
+use crate::nest::{Access, generic_accesses, generic_axes, generic_inputs, index_axis};
 
 /// The integers, scales and zero points behind a weight.
 pub(super) struct BlockWeight<'c> {
     /// The operator that makes the weight, and the nest in its payload that does.
     pub op: Op<'c>,
     pub nest: Op<'c>,
-    /// The extent of each dimension of the weight that has one above 1, and the dimension of the nest that it
-    /// is; of the reduction, blocks and places in a block.
+    /// The dimension of the nest along which blocks lie; `None` where there is one.
     blocks: Option<usize>,
+    /// Those of the weight's other dimensions, in its order.
     beside: Vec<usize>,
     /// Places in a block.
     pub places: u64,
@@ -42,7 +43,8 @@ impl<'c> BlockWeight<'c> {
         let in_order = output.index.len() == axes.len()
             && output.index.iter().enumerate().all(|(at, index)| index.as_axis() == Some(at));
         let body = nest.body(0)?;
-        if !parallel || !in_order || !nest.operands().iter().all(|own| is_known(op, *own)) {
+        let known = nest.operands().iter().all(|own| is_known(op, *own));
+        if !parallel || !in_order || !known || !captures_literals(body) {
             return None;
         }
         let [result] = body.terminator()?.operands()[..] else { return None };
@@ -51,6 +53,11 @@ impl<'c> BlockWeight<'c> {
         let (whole, scale) =
             Self::factors(sides).or_else(|| Self::factors([sides[1], sides[0]]))?;
         let (number, zero) = difference(whole)?;
+        let is_input = scale.owner_block() == Some(body) && scale.index() < generic_inputs(nest);
+        // Scale and zero point are read in nests of other axes.
+        if !is_input || zero.is_some_and(asks_for_place) {
+            return None;
+        }
         let groups = groups(&shape, &output.shape)?;
         // What scale and zero point move along is blocks, the rest places in one.
         let read = |values: &[Val<'c>]| {
@@ -104,7 +111,12 @@ impl<'c> BlockWeight<'c> {
 
     /// The inputs of the nest that a part of the weight reads, where a nest has `axes` of which the weight's blocks
     /// and other dimensions are these.
-    pub fn reads(&self, part: Part, map: &Mapping<'c>, seen: &Seen) -> Vec<(Val<'c>, Vec<Linear>)> {
+    pub fn reads(
+        &self,
+        part: Part,
+        map: &Mapping<'c>,
+        seen: &Along,
+    ) -> Vec<(Val<'c>, Vec<Linear>)> {
         let accesses = generic_accesses(self.nest).expect("the nest was read");
         let rank = accesses.last().map_or(0, |own| own.index.len());
         let mut through = vec![Linear::constant(seen.axes, 0); rank];
@@ -171,7 +183,7 @@ pub(super) enum Part {
 }
 
 /// The axes of a nest along which blocks lie, and the other dimensions of a weight.
-pub(super) struct Seen {
+pub(super) struct Along {
     pub axes: usize,
     pub blocks: usize,
     pub beside: Vec<usize>,
@@ -251,9 +263,16 @@ fn difference(value: Val<'_>) -> Option<(Val<'_>, Option<Val<'_>>)> {
     }
 }
 
+/// Returns whether a value of a body is made of where it is.
+fn asks_for_place(value: Val<'_>) -> bool {
+    value
+        .def()
+        .is_some_and(|op| index_axis(op).is_some() || op.operands().into_iter().any(asks_for_place))
+}
+
 /// The least and the greatest value of an integer in 32 bits; `None` where that is more than a byte.
 fn range(value: Val<'_>) -> Option<[i64; 2]> {
-    let op = value.def()?;
+    let op = value.def().filter(|_| ty::is_int(value.ty(), 32))?;
     let byte = |value: Val<'_>| ty::bits(value.ty()) == Some(8);
     match op.name() {
         "arith.extsi" if byte(op.operand(0)) => Some([-128, 127]),

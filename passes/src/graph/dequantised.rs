@@ -76,7 +76,9 @@ impl<'c> Dequantised<'c> {
 
     /// Whether scale and zero point are those of the whole tensor.
     pub fn is_uniform(&self) -> bool {
-        let same = |(_, index): &Read<'c>| index.iter().all(Linear::is_constant);
+        let same = |(value, index): &Read<'c>| {
+            ty::count(value.ty()) == Some(1) && index.iter().all(Linear::is_constant)
+        };
         same(&self.scale) && self.zero.as_ref().is_none_or(same)
     }
 

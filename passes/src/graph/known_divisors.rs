@@ -21,7 +21,7 @@ use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Type, Val, attr, r
 
 use super::rewritten::{drop_unread, rewritten};
 use super::same_bytes::literal_byte;
-use crate::nest::{copy_constants, generic_accesses, generic_axes, generic_inputs};
+use crate::nest::{captured, copy_constants, generic_accesses, generic_axes, generic_inputs};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -59,16 +59,18 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     for model in ops.into_iter().filter(|op| op.is("graph.model")) {
         let body = model.body(0).ok_or(Failed)?;
-        for op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
-            let Some(division) = Division::of(op) else { continue };
-            let scale = division.scale;
-            if let Some(parts) = inverse(scale, division.bytes) {
+        for mut op in body.ops().into_iter().filter(|op| op.is("graph.op")) {
+            while let Some((division, parts)) = Division::all(op)
+                .into_iter()
+                .find_map(|own| inverse(own.scale, own.becomes.range).map(|parts| (own, parts)))
+            {
                 // By a power of two one product is enough.
                 let parts = if parts[1] == 0.0 { &parts[..1] } else { &parts };
-                division.replace(run.context, parts);
+                op = division.replace(run.context, parts);
                 run.count("divisions", 1);
-            } else if remarks {
-                let named = super::named(op);
+            }
+            for division in Division::all(op).into_iter().filter(|_| remarks) {
+                let (named, scale) = (super::named(op), division.scale);
                 remark(op, &format!("{named}divides by {scale}: two products round otherwise"));
             }
         }
@@ -84,31 +86,42 @@ pub(super) struct Division<'c> {
     /// The input of the nest that is the divisor, and its value.
     input: usize,
     scale: f32,
-    /// The least and the greatest integer that the rounded quotient may stand for.
-    bytes: [i32; 2],
+    becomes: Becomes<'c>,
 }
 
 impl<'c> Division<'c> {
-    /// The first one of an operator.
-    pub fn of(op: Op<'c>) -> Option<Self> {
-        let payload = op.body(0)?;
-        let nests = payload.ops().into_iter().filter(|inner| inner.is("linalg.generic"));
-        { nests }.find_map(|nest| {
-            let quotients = nest.body(0)?.ops().into_iter().filter(|own| own.is("arith.divf"));
-            { quotients }.find_map(|quotient| Self::at(op, nest, quotient))
-        })
+    /// Those of an operator.
+    pub fn all(op: Op<'c>) -> Vec<Self> {
+        let payload = op.body(0).map(Block::ops).unwrap_or_default();
+        let nests = payload.into_iter().filter(|inner| inner.is("linalg.generic"));
+        let found = nests.flat_map(|nest| {
+            let body = nest.body(0).map(Block::ops).unwrap_or_default();
+            let quotients = body.into_iter().filter(|own| own.is("arith.divf"));
+            quotients.filter_map(move |quotient| Self::at(op, nest, quotient))
+        });
+        found.collect()
+    }
+
+    /// The byte that the quotient becomes.
+    pub fn byte(&self) -> Val<'c> {
+        self.becomes.byte
     }
 
     fn at(op: Op<'c>, nest: Op<'c>, quotient: Op<'c>) -> Option<Self> {
         let divisor = quotient.operand(1);
         let is_arg = divisor.def().is_none() && divisor.owner_block() == nest.body(0);
         let input = is_arg.then(|| divisor.index()).filter(|&at| at < generic_inputs(nest))?;
+        // Another input takes its place, and the body is written anew.
+        let alone = divisor.uses().len() == 1 && nest.results().len() == 1;
+        if !alone || !captures_literals(nest.body(0)?) {
+            return None;
+        }
         let tensor = nest.operand(input);
         let outside = tensor.def().is_none() && tensor.owner_block() == op.body(0);
         let scale = literal(op.operand(outside.then(|| tensor.index())?))?;
         let single = quotient.result(0).ty().to_string() == "f32";
-        let bytes = becomes_byte(quotient.result(0)).filter(|_| single)?.range;
-        Some(Self { op, nest, quotient, input, scale, bytes })
+        let becomes = becomes_byte(quotient.result(0)).filter(|_| single)?;
+        Some(Self { op, nest, quotient, input, scale, becomes })
     }
 
     /// The nest that it is in.
@@ -128,21 +141,21 @@ impl<'c> Division<'c> {
 
     /// The zero point that is added, and the least and the greatest byte; `None` where it is not known.
     pub fn around(&self) -> Option<[i64; 3]> {
-        let Becomes { zero, bounds: [low, high], .. } = becomes_byte(self.quotient.result(0))?;
+        let Becomes { zero, bounds: [low, high], .. } = self.becomes;
         let zero = match zero {
             None => 0,
-            Some(byte) => {
+            Some((byte, signed)) => {
                 let is_arg = byte.def().is_none() && byte.owner_block() == self.nest.body(0);
                 let tensor = self.nest.operand(is_arg.then(|| byte.index())?);
                 let outside = tensor.def().is_none() && tensor.owner_block() == self.op.body(0);
-                literal_byte(self.op.operand(outside.then(|| tensor.index())?), low < 0)?
+                literal_byte(self.op.operand(outside.then(|| tensor.index())?), signed)?
             }
         };
         Some([zero, low.into(), high.into()])
     }
 
     /// Writes the operator with products in the place of the division.
-    fn replace(&self, context: &'c Context, parts: &[f32]) {
+    fn replace(&self, context: &'c Context, parts: &[f32]) -> Op<'c> {
         let mut b = Builder::before(context, self.op).with_location(self.op.location());
         let ty = ty::tensor(&[], Type::float32(context));
         let literal = |part: &f32| constant(&mut b, attr::dense(ty, &part.to_le_bytes()), ty);
@@ -151,7 +164,7 @@ impl<'c> Division<'c> {
         let new = rewritten(context, self.op, (&all, &parts), &|new, inner, map, parts| {
             (inner == self.nest).then(|| self.write(new, map, parts))
         });
-        drop_unread(context, new);
+        drop_unread(context, new)
     }
 
     /// The nest with other inputs for the divisor: the first in its place, the second behind all others.
@@ -201,14 +214,23 @@ pub(super) fn literal(value: Val<'_>) -> Option<f32> {
     Some(f32::from_le_bytes(bytes.try_into().ok()?))
 }
 
+/// Returns whether a body reads nothing from outside but scalar literals.
+pub(super) fn captures_literals(body: Block<'_>) -> bool {
+    captured(body).into_iter().all(|outside| {
+        !ty::is_tensor(outside.ty()) && outside.def().is_some_and(|op| op.is("arith.constant"))
+    })
+}
+
 /// How a quotient becomes a byte.
+#[derive(Clone, Copy)]
 struct Becomes<'c> {
     /// The least and the greatest integer that the rounded quotient may stand for.
     range: [i32; 2],
-    /// The zero point that is added to it.
-    zero: Option<Val<'c>>,
+    /// The zero point that is added to it, and whether it has a sign.
+    zero: Option<(Val<'c>, bool)>,
     /// The least and the greatest byte.
     bounds: [i32; 2],
+    byte: Val<'c>,
 }
 
 /// How a quotient is rounded to an integer and becomes a byte; `None` where it is used otherwise.
@@ -230,7 +252,7 @@ fn becomes_byte<'c>(quotient: Val<'c>) -> Option<Becomes<'c>> {
             _ => return None,
         };
         (ty::bits(widened.operand(0).ty()) == Some(8)).then_some(())?;
-        added = Some(widened.operand(0));
+        added = Some((widened.operand(0), widened.is("arith.sitofp")));
         value = sum.result(0);
     }
     if let Some((kept, _)) = selected(value, UNORDERED) {
@@ -240,11 +262,13 @@ fn becomes_byte<'c>(quotient: Val<'c>) -> Option<Becomes<'c>> {
     let (value, high) = selected(value, BELOW)?;
     let byte = the_user(value, "arith.fptoui").or_else(|| the_user(value, "arith.fptosi"))?;
     let [low, high] = [low, high].map(|bound| bound as i32);
-    let fits = ty::bits(byte.result(0).ty()) == Some(8) && high - low <= 255;
+    let span = i64::from(high) - i64::from(low);
+    let fits = ty::bits(byte.result(0).ty()) == Some(8) && (0..=255).contains(&span);
     fits.then_some(Becomes {
         range: [low - zeros[1], high - zeros[0]],
         zero: added,
         bounds: [low, high],
+        byte: byte.result(0),
     })
 }
 
@@ -301,9 +325,11 @@ fn inverse(scale: f32, [least, most]: [i32; 2]) -> Option<[f32; 2]> {
     let first = if f64::from(near) * whole > 1.0 { near.next_down() } else { near };
     let second = ((1.0 - f64::from(first) * whole) / whole) as f32;
     let quotient = |x: f32| (x / scale).round_ties_even();
-    let products = |x: f32| x.mul_add(first, x * second).round_ties_even();
-    // Of an infinity and no second factor nothing is made.
-    let products = |x: f32| if second == 0.0 { (x * first).round_ties_even() } else { products(x) };
+    // A second factor of zero is none: with an infinity it would make what is no number.
+    let products = |x: f32| {
+        let sum = if second == 0.0 { x * first } else { x.mul_add(first, x * second) };
+        sum.round_ties_even()
+    };
     let same = (least..=most + 1).all(|byte| {
         let byte = byte as f32;
         let mut from = (byte - 0.5) * scale;

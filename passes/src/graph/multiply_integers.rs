@@ -26,7 +26,9 @@ use super::rewritten::{drop_unread, rewritten};
 use super::same_bytes::same_bytes;
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
-use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
+use crate::nest::{
+    Access, Loop, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis,
+};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -92,6 +94,14 @@ struct Side<'c> {
     scale: Read<'c>,
 }
 
+/// The number that is around a factor: its zero point.
+#[derive(Clone, Copy)]
+enum Around<'c> {
+    Known(i64),
+    /// A tensor of one.
+    Given(Val<'c>),
+}
+
 /// How a payload sees a factor that comes into it.
 #[derive(Clone, Copy)]
 enum Seen<'c> {
@@ -136,7 +146,7 @@ impl<'c> Seen<'c> {
         b: &mut Payload<'c>,
         numbers: Val<'c>,
         access: &Access<'c>,
-        (shape, around): (Option<Vec<u64>>, Result<i64, Option<Val<'c>>>),
+        (shape, around): (Option<Vec<u64>>, Around<'c>),
     ) -> Val<'c> {
         let ints = |slice: Op<'c>, name: &str| slice.attr(name).and_then(attr::ints);
         let (numbers, place) = match self {
@@ -164,13 +174,13 @@ fn filled_with<'c>(
     b: &mut Payload<'c>,
     shape: &[u64],
     like: Val<'c>,
-    number: Result<i64, Option<Val<'c>>>,
+    number: Around<'c>,
 ) -> Val<'c> {
     let elem = ty::elem(like.ty()).expect("numbers are a tensor");
     let axes = shape.len();
     let given = match number {
-        Ok(number) => return b.fill_int(number, shape, elem),
-        Err(given) => given.expect("what is not known is given"),
+        Around::Known(number) => return b.fill_int(number, shape, elem),
+        Around::Given(given) => given,
     };
     let rank = ty::shape(given.ty()).map_or(0, |shape| shape.len());
     let empty = b.empty(shape, elem);
@@ -267,7 +277,10 @@ impl<'c> Side<'c> {
 
 /// Returns whether a slice goes into a tensor of zeros.
 fn is_padding(slice: Op<'_>) -> bool {
-    slice.is("tensor.insert_slice") && filled(slice.operand(1)) == Some(0.0)
+    let rank = |value: Val<'_>| ty::shape(value.ty()).map(|shape| shape.len());
+    slice.is("tensor.insert_slice")
+        && filled(slice.operand(1)) == Some(0.0)
+        && rank(slice.operand(0)) == rank(slice.operand(1))
 }
 
 /// An operator whose payload sums products of dequantised numbers.
@@ -366,8 +379,10 @@ impl<'c> Product<'c> {
             let numbers = next();
             let zero = side.zero.as_ref().map(|(_, index)| (next(), index.clone()));
             scales.push((next(), &side.scale.1));
-            let known = side.numbers.known_zero();
-            let around = known.ok_or_else(|| zero.as_ref().map(|zero| zero.0));
+            let around = match (side.numbers.known_zero(), &zero) {
+                (None, Some(zero)) => Around::Given(zero.0),
+                (known, _) => Around::Known(known.unwrap_or(0)),
+            };
             let more = self.longer.as_ref().map(|longer| longer.shape(at, &side.access));
             let numbers = side.seen.write(b, numbers, &side.access, (more, around));
             inputs.push((numbers, side.access.index.clone()));
@@ -467,7 +482,8 @@ impl<'c> Start<'c> {
 
 /// The number that a tensor is full of, where it is a literal.
 fn filled(tensor: Val<'_>) -> Option<f64> {
-    let fill = tensor.def().filter(|op| op.is("linalg.generic"))?;
+    let fill = tensor.def().filter(|op| op.is("linalg.generic") && generic_inputs(*op) == 0)?;
     let value = fill.body(0)?.terminator()?.operands().first()?.def()?;
+    value.is("arith.constant").then_some(())?;
     value.attr("value").and_then(attr::float)
 }

@@ -91,6 +91,9 @@ impl<'c> Pool<'c> {
 
     /// Returns whether each window has an element of the tensor itself.
     fn sees_elements(&self) -> bool {
+        if self.axes.iter().any(|axis| axis.extent == 0) {
+            return false;
+        }
         let Some(slice) = self.padded else { return true };
         let ints = |name: &str| slice.attr(name).and_then(attr::ints);
         let (Some(offsets), Some(strides)) = (ints("static_offsets"), ints("static_strides"))
@@ -98,8 +101,9 @@ impl<'c> Pool<'c> {
             return false;
         };
         let sizes = ty::shape(slice.operand(0).ty()).unwrap_or_default();
+        let same_rank = sizes.len() == self.accesses[0].index.len();
         let dims = self.accesses[0].index.iter().zip(offsets).zip(sizes).zip(strides);
-        { dims }.all(|(((index, offset), size), stride)| {
+        same_rank && { dims }.all(|(((index, offset), size), stride)| {
             // Where a window begins at most, and how far it reaches.
             let reach = |kind: Axis| {
                 let own = self.axes.iter().zip(&index.coefficients);
@@ -111,6 +115,7 @@ impl<'c> Pool<'c> {
             let dense = steps.all(|(_, &step)| step == 0 || step == 1);
             let (last, taps) = (reach(Axis::Parallel), reach(Axis::Reduction));
             stride == 1
+                && size > 0
                 && dense
                 && index.constant == 0
                 && taps >= offset
@@ -153,7 +158,8 @@ fn is_least(tensor: Val<'_>) -> bool {
     let value = || {
         let fill = tensor.def().filter(|op| op.is("linalg.generic") && generic_inputs(*op) == 0)?;
         let value = fill.body(0)?.terminator()?.operands().first()?.def()?;
-        value.attr("value").and_then(attr::float)
+        let literal = value.attr("value").filter(|_| value.is("arith.constant"));
+        literal.and_then(attr::float)
     };
     value() == Some(f64::NEG_INFINITY)
 }

@@ -9,8 +9,8 @@
 //! The sums inside are of small integers, by an instruction for bytes: of 16 bits, the upper and the lower byte are rows of one
 //! product. On request only, by `to`, and only where an instruction of the machine multiplies bytes.
 //!
-//! **Accuracy.** Each activation misses at most half of `a[b]`: 2⁻¹⁶ of the greatest of its block, and with 8 bits 2⁻⁸. A block that
-//! holds an infinity or NaN makes results that are no numbers.
+//! **Accuracy.** Each activation misses at most half of `a[b]`: 2⁻¹⁶ of the greatest of its block, and with 8 bits 2⁻⁸. Blocks
+//! in which none is above 1.1e-34 count as zeros. A block that holds an infinity or NaN makes results that are no numbers.
 //!
 //! The sums of each block are kept until they meet their scale. Where they and what belongs to them are more than a quarter
 //! of the weights' bytes, for many rows or short blocks, a product stays as it is.
@@ -21,7 +21,7 @@ use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, remark, ty};
 
 use super::block_rounding::Rounding;
-use super::block_weights::{BlockWeight, Part, Seen};
+use super::block_weights::{Along, BlockWeight, Part};
 use super::product::whole_product;
 use super::rewritten::{drop_unread, rewritten};
 use super::small_factors::Wanted;
@@ -116,7 +116,12 @@ impl<'c> Product<'c> {
         [(left, right), (right, left)].into_iter().find_map(|(x, w)| {
             let dim = w.index.iter().position(|index| index.as_axis() == Some(sum))?;
             let last = x.index.last()?.as_axis() == Some(sum);
-            let shared = (0..axes.len()).any(|axis| axis != sum && x.uses(axis) && w.uses(axis));
+            // Each axis but the sum is one dimension of one factor.
+            let dims = |axis| {
+                let all = x.index.iter().chain(&w.index);
+                all.filter(|index| index.as_axis() == Some(axis)).count()
+            };
+            let shared = (0..axes.len()).any(|axis| dims(axis) != if axis == sum { 2 } else { 1 });
             let weight = BlockWeight::of(op, w.tensor, dim).filter(|_| last && !shared)?;
             let [x, w, output] = [x, w, output].map(Clone::clone);
             Some(Self { op, main, axes: axes.clone(), x, w, output, weight, sum, bytes })
@@ -273,7 +278,7 @@ impl<'c> Product<'c> {
         let (r, c) = (dims.rows.len(), dims.columns.len());
         let all = r + c + 1;
         let axis = |at: usize| Linear::axis(all, at);
-        let seen = Seen { axes: all, blocks: all - 1, beside: (r..r + c).collect() };
+        let along = Along { axes: all, blocks: all - 1, beside: (r..r + c).collect() };
         let row_index: Vec<_> = (0..r).map(axis).chain([axis(all - 1)]).collect();
         let columns: Vec<_> = (r..r + c).map(axis).collect();
         let sum_index = |byte: u64| {
@@ -286,9 +291,9 @@ impl<'c> Product<'c> {
         inputs.push((given.most, row_index.clone()));
         inputs.extend(given.whole.map(|whole| (whole, row_index)));
         let fixed = inputs.len();
-        let scale = self.weight.reads(Part::Scale, made, &seen);
+        let scale = self.weight.reads(Part::Scale, made, &along);
         let zeros = fixed + scale.len();
-        inputs.extend(scale.into_iter().chain(self.weight.reads(Part::Zero, made, &seen)));
+        inputs.extend(scale.into_iter().chain(self.weight.reads(Part::Zero, made, &along)));
         let read = inputs.len();
         let (rows, own) = (self.beside(&self.x), self.beside(&self.w));
         let through: Vec<_> = (0..self.axes.len())

@@ -6,8 +6,8 @@ use weft_dialects::ir::payload::Payload;
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Val};
 
 /// Takes away the operands of an operator that its payload does not read, and what in the payload
-/// nobody reads.
-pub(super) fn drop_unread<'c>(context: &'c Context, op: Op<'c>) {
+/// nobody reads; the operator that stands there then.
+pub(super) fn drop_unread<'c>(context: &'c Context, op: Op<'c>) -> Op<'c> {
     let payload = op.body(0).expect("an operator has a payload");
     for inner in payload.ops().into_iter().rev() {
         if !inner.is("graph.yield") && inner.results().iter().all(|own| own.uses().is_empty()) {
@@ -16,11 +16,11 @@ pub(super) fn drop_unread<'c>(context: &'c Context, op: Op<'c>) {
     }
     let kept: Vec<usize> =
         (0..op.operands().len()).filter(|&n| !payload.arg(n).uses().is_empty()).collect();
-    rewritten(context, op, (&kept, &[]), &|_, _, _, _| None);
+    rewritten(context, op, (&kept, &[]), &|_, _, _, _| None)
 }
 
 /// Writes what stands for an operation of a payload, from what the others became and from the arguments
-/// that are new; `None` where it stays.
+/// that are new; `None` where it stays. Of operations with one result.
 pub(super) type Instead<'f, 'c> =
     dyn Fn(&mut Payload<'c>, Op<'c>, &Mapping<'c>, &[Val<'c>]) -> Option<Val<'c>> + 'f;
 

@@ -12,11 +12,15 @@ use crate::nest::{generic_accesses, generic_inputs};
 
 /// The bytes that an operator quantises to, where they are those that its operand was dequantised from.
 pub(super) fn same_bytes<'c>(op: Op<'c>) -> Option<Val<'c>> {
-    let division = Division::of(op)?;
+    let division = Division::all(op).into_iter().next()?;
     let (payload, nest) = (op.body(0)?, division.nest());
-    let plain = payload.terminator()?.operands() == nest.results()
+    let plain = op.results().len() == 1
+        && payload.terminator()?.operands() == nest.results()
         && payload.ops().iter().filter(|own| own.is("linalg.generic")).count() == 1;
     let body = nest.body(0)?;
+    if body.terminator()?.operands() != [division.byte()] {
+        return None;
+    }
     let elements = generic_accesses(nest).ok()?;
     let in_order = [0, generic_inputs(nest)].into_iter().all(|at| {
         let index = elements.get(at).map(|own| &own.index[..]).unwrap_or_default();
