@@ -20,23 +20,33 @@ pub(super) fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
     // Where elements are repeated, one number for each of them would be more to read.
     let as_many = ty::count(op.operand(0).ty()) == ty::count(op.result(0).ty());
     let source = Dequantised::of(op.operand(0)).filter(|own| as_many && own.is_uniform())?;
-    let made = op.operand(0).def()?;
     let elem = ty::elem(source.numbers.ty())?;
     let shape = ty::shape(op.result(0).ty())?;
     let mut b = Builder::before(context, op).with_location(op.location());
-    let names = |op: Op<'c>| Operator::of(op).map(|own| [own.kind, own.name]);
+    let names = Operator::of(op).map(|own| [own.kind, own.name])?;
     let moved = ty::tensor(&shape, elem);
     let payload = op.body(0)?;
-    let moved = operator(&mut b, names(op)?, &[source.numbers], &[moved], |new, args| {
+    let moved = operator(&mut b, names, &[source.numbers], &[moved], |new, args| {
         vec![moved_payload(new, payload, args[0], source.elem)]
     })[0];
-    let operands: Vec<_> = [moved]
-        .into_iter()
-        .chain(source.zero.iter().map(|zero| zero.0))
-        .chain([source.scale.0])
-        .collect();
-    let scaled = operator(&mut b, names(made)?, &operands, &[op.result(0).ty()], |new, args| {
-        vec![dequantise(new, &source, args, &shape)]
+    scale_behind(&mut b, op, &source, moved)
+}
+
+/// Puts the scale of dequantised numbers behind an operator that integers went through, in the place of the
+/// operator on floats.
+pub(super) fn scale_behind<'c>(
+    b: &mut Builder<'c>,
+    op: Op<'c>,
+    source: &Dequantised<'c>,
+    numbers: Val<'c>,
+) -> Option<()> {
+    let made = Operator::of(op.operand(0).def()?)?;
+    let shape = ty::shape(op.result(0).ty())?;
+    let zero = source.zero.iter().map(|zero| zero.0);
+    let operands: Vec<_> = [numbers].into_iter().chain(zero).chain([source.scale.0]).collect();
+    let names = [made.kind, made.name];
+    let scaled = operator(b, names, &operands, &[op.result(0).ty()], |new, args| {
+        vec![dequantise(new, source, args, &shape)]
     })[0];
     op.result(0).replace_with(scaled);
     op.erase();
@@ -44,7 +54,7 @@ pub(super) fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
 }
 
 /// Numbers less their zero point, times their scale, both for the whole tensor.
-pub(super) fn dequantise<'c>(
+fn dequantise<'c>(
     b: &mut Payload<'c>,
     source: &Dequantised<'c>,
     args: &[Val<'c>],

@@ -14,7 +14,7 @@ use weft_dialects::ir::{Builder, Context, Op, Val, attr, ty};
 
 use super::dequantised::Dequantised;
 use super::known_divisors::literal;
-use super::move_integers::dequantise;
+use super::move_integers::scale_behind;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs};
 
 /// Lets an operator that takes the greatest of windows take that of integers, and puts their scale behind it.
@@ -27,22 +27,14 @@ pub(super) fn pool_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
     if literal(source.scale.0).is_none_or(|scale| scale <= 0.0 || !scale.is_finite()) {
         return None;
     }
-    let made = op.operand(0).def()?;
     let (elem, shape) = (ty::elem(source.numbers.ty())?, ty::shape(op.result(0).ty())?);
     let mut b = Builder::before(context, op).with_location(op.location());
-    let names = |op: Op<'c>| Operator::of(op).map(|own| [own.kind, own.name]);
+    let names = Operator::of(op).map(|own| [own.kind, own.name])?;
     let pooled = ty::tensor(&shape, elem);
-    let pooled = operator(&mut b, names(op)?, &[source.numbers], &[pooled], |new, args| {
+    let pooled = operator(&mut b, names, &[source.numbers], &[pooled], |new, args| {
         vec![pool.write(new, args[0], &source)]
     })[0];
-    let zero = source.zero.iter().map(|zero| zero.0);
-    let operands: Vec<_> = [pooled].into_iter().chain(zero).chain([source.scale.0]).collect();
-    let scaled = operator(&mut b, names(made)?, &operands, &[op.result(0).ty()], |new, args| {
-        vec![dequantise(new, &source, args, &shape)]
-    })[0];
-    op.result(0).replace_with(scaled);
-    op.erase();
-    Some(())
+    scale_behind(&mut b, op, &source, pooled)
 }
 
 /// A payload that takes the greatest of windows of its argument, and does nothing else.
