@@ -11,24 +11,25 @@
 //! any multiplies floats.
 //!
 //! What only moves elements goes in front of the scale (`move_integers.rs`), and so does what takes the greatest of them
-//! (`pool_integers.rs`). What is quantised again by the same scale is left as it is (`same_bytes.rs`).
+//! (`pool_integers.rs`). Factors may have a border or other dimensions (`seen_factors.rs`), and sums get points that make whole groups
+//! of neighbours (`longer_sums.rs`). What is quantised again by the same scale is left as it is (`same_bytes.rs`).
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
-use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, attr, remark, ty};
+use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, remark, ty};
 
 use super::dequantised::{Dequantised, Read, erase_unread};
+use super::longer_sums::Longer;
 use super::move_integers::move_before_scale;
 use super::pool_integers::pool_before_scale;
 use super::product::{added_product, is_weight};
 use super::rewritten::{drop_unread, rewritten};
 use super::same_bytes::same_bytes;
+use super::seen_factors::{Around, Seen};
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
-use crate::nest::{
-    Access, Loop, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis,
-};
+use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -94,159 +95,6 @@ struct Side<'c> {
     scale: Read<'c>,
 }
 
-/// The number that is around a factor: its zero point.
-#[derive(Clone, Copy)]
-enum Around<'c> {
-    Known(i64),
-    /// A tensor of one.
-    Given(Val<'c>),
-}
-
-/// How a payload sees a factor that comes into it.
-#[derive(Clone, Copy)]
-enum Seen<'c> {
-    AsItIs,
-    /// As a slice of a tensor of zeros.
-    Padded(Op<'c>),
-    /// With other dimensions of one element.
-    Reshaped(Op<'c>),
-}
-
-impl<'c> Seen<'c> {
-    /// With the tensor that comes in.
-    fn of(tensor: Val<'c>) -> Option<(Self, Val<'c>)> {
-        let Some(op) = tensor.def() else { return Some((Self::AsItIs, tensor)) };
-        if is_padding(op) {
-            return Some((Self::Padded(op), op.operand(0)));
-        }
-        let long = |value: Val<'c>| -> Option<Vec<u64>> {
-            Some(ty::shape(value.ty())?.into_iter().filter(|&extent| extent != 1).collect())
-        };
-        let reshaped = op.is("tensor.reshape") && long(tensor)? == long(op.operand(0))?;
-        reshaped.then(|| (Self::Reshaped(op), op.operand(0)))
-    }
-
-    /// Where an access reads the tensor that comes in, which it may be beside.
-    fn index(self, access: &Access<'c>) -> Vec<Linear> {
-        let Self::Reshaped(op) = self else { return access.index.clone() };
-        let extents = ty::shape(op.operand(0).ty()).expect("a reshape is of a tensor");
-        let axes = access.index.first().map_or(0, |index| index.coefficients.len());
-        let mut own =
-            access.index.iter().zip(&access.shape).filter(|own| *own.1 != 1).map(|own| own.0);
-        let index = extents.iter().map(|&extent| match extent {
-            1 => Linear::constant(axes, 0),
-            _ => own.next().expect("as many long dimensions").clone(),
-        });
-        index.collect()
-    }
-
-    /// The integers that an access reads, seen so, in a tensor of perhaps more elements `around` them.
-    fn write(
-        self,
-        b: &mut Payload<'c>,
-        numbers: Val<'c>,
-        access: &Access<'c>,
-        (shape, around): (Option<Vec<u64>>, Around<'c>),
-    ) -> Val<'c> {
-        let ints = |slice: Op<'c>, name: &str| slice.attr(name).and_then(attr::ints);
-        let (numbers, place) = match self {
-            Self::AsItIs => (numbers, None),
-            Self::Reshaped(_) => (b.reshape(numbers, &access.shape), None),
-            Self::Padded(slice) => {
-                let [offsets, strides] =
-                    ["static_offsets", "static_strides"].map(|n| ints(slice, n));
-                (numbers, offsets.zip(strides))
-            }
-        };
-        if place.is_none() && shape.is_none() {
-            return numbers;
-        }
-        let shape = shape.unwrap_or_else(|| access.shape.clone());
-        let rank = shape.len();
-        let (offsets, strides) = place.unwrap_or_else(|| (vec![0; rank], vec![1; rank]));
-        let around = filled_with(b, &shape, numbers, around);
-        b.insert(numbers, around, &offsets, &strides)
-    }
-}
-
-/// A tensor of numbers like others, full of one that is known or comes in a tensor.
-fn filled_with<'c>(
-    b: &mut Payload<'c>,
-    shape: &[u64],
-    like: Val<'c>,
-    number: Around<'c>,
-) -> Val<'c> {
-    let elem = ty::elem(like.ty()).expect("numbers are a tensor");
-    let axes = shape.len();
-    let given = match number {
-        Around::Known(number) => return b.fill_int(number, shape, elem),
-        Around::Given(given) => given,
-    };
-    let rank = ty::shape(given.ty()).map_or(0, |shape| shape.len());
-    let empty = b.empty(shape, elem);
-    let identity: Vec<_> = (0..axes).map(|axis| Linear::axis(axes, axis)).collect();
-    let input = (given, vec![Linear::constant(axes, 0); rank]);
-    let kinds = vec![Axis::Parallel; axes];
-    b.generic(&kinds, &[input], &[(empty, identity)], |_, args| vec![args[0]])[0]
-}
-
-/// A reduction that gets more points, whose products are zero, so that an instruction adds up whole groups of
-/// neighbours: seven taps of a window become eight.
-struct Longer {
-    axis: usize,
-    /// Its points before, and now.
-    whole: u64,
-    extent: u64,
-    /// The factor that is known: what it has more is its zero.
-    weight: usize,
-}
-
-impl Longer {
-    /// For an instruction on neighbours: a reduction along which these lie side by side in one factor, and
-    /// that is a dimension of the other one, which has lanes.
-    fn of<'c>(
-        wanted: &Wanted<'c>,
-        elems: [Type<'c>; 2],
-        accesses: [&Access<'c>; 2],
-        axes: &[Loop],
-    ) -> Option<Self> {
-        let points = wanted.points().filter(|_| wanted.takes(elems))?;
-        let longer = |axis: usize, weight: usize| {
-            let [own, other] = [accesses[weight], accesses[1 - weight]];
-            let lanes = |along: usize| {
-                axes[along].kind == Axis::Parallel && own.uses(along) && !other.uses(along)
-            };
-            axes[axis].kind == Axis::Reduction
-                && axes[axis].extent > 1
-                && own.index.iter().all(|index| index.as_axis().is_some())
-                && own.uses(axis)
-                && other.stride(axes.len(), axis) == 1
-                && (0..axes.len()).any(lanes)
-        };
-        let both = (0..axes.len()).flat_map(|axis| [(axis, 0), (axis, 1)]);
-        let (axis, weight) = { both }.find(|&(axis, weight)| longer(axis, weight))?;
-        let whole = axes[axis].extent;
-        Some(Self { axis, whole, extent: whole.next_multiple_of(points), weight })
-    }
-
-    /// How many times as many products there are.
-    fn more(&self) -> f64 {
-        self.extent as f64 / self.whole as f64
-    }
-
-    /// The extents of a factor with room for all points.
-    fn shape(&self, side: usize, access: &Access<'_>) -> Vec<u64> {
-        let mut shape = access.shape.clone();
-        let last = access.index.iter().rposition(|index| index.coefficients[self.axis] != 0);
-        let dim = last.expect("both factors move along it");
-        match side == self.weight {
-            true => shape[dim] = self.extent,
-            false => shape[dim] += self.extent - self.whole,
-        }
-        shape
-    }
-}
-
 impl<'c> Side<'c> {
     fn of(op: Op<'c>, access: &Access<'c>, axes: &[Loop]) -> Option<Self> {
         let (seen, tensor) = Seen::of(access.tensor)?;
@@ -273,14 +121,6 @@ impl<'c> Side<'c> {
         let moves = zero.iter().chain([&scale]).all(still);
         moves.then(|| Self { numbers, access: access.clone(), seen, zero, scale })
     }
-}
-
-/// Returns whether a slice goes into a tensor of zeros.
-fn is_padding(slice: Op<'_>) -> bool {
-    let rank = |value: Val<'_>| ty::shape(value.ty()).map(|shape| shape.len());
-    slice.is("tensor.insert_slice")
-        && filled(slice.operand(1)) == Some(0.0)
-        && rank(slice.operand(0)) == rank(slice.operand(1))
 }
 
 /// An operator whose payload sums products of dequantised numbers.
@@ -478,12 +318,4 @@ impl<'c> Start<'c> {
             |access: &Access<'c>| (access.tensor, access.index.iter().map(through).collect());
         self.reads.iter().map(read).collect()
     }
-}
-
-/// The number that a tensor is full of, where it is a literal.
-fn filled(tensor: Val<'_>) -> Option<f64> {
-    let fill = tensor.def().filter(|op| op.is("linalg.generic") && generic_inputs(*op) == 0)?;
-    let value = fill.body(0)?.terminator()?.operands().first()?.def()?;
-    value.is("arith.constant").then_some(())?;
-    value.attr("value").and_then(attr::float)
 }
