@@ -294,10 +294,8 @@ impl<'m> Node<'m> {
             return Ok(false);
         };
         let integer = !operand.element().is_float() && operand.element().format().is_none();
-        let elements = match &operand.known {
-            Some(known) => Some(known.clone()),
-            None => self.stored(at)?,
-        };
+        let stored = if operand.known.is_none() { self.stored(at)? } else { None };
+        let elements = operand.known.as_ref().or(stored.as_ref());
         Ok(integer && elements.is_some_and(|own| own.bytes().iter().all(|&byte| byte == 0)))
     }
 
