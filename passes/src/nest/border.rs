@@ -46,11 +46,11 @@ impl<'c> Border<'c> {
         let (low, source) = (attr::ints(low)?, op.operand(0));
         let [inside, whole] = [source.ty(), op.result(0).ty()].map(ty::shape);
         let (inside, whole) = (inside?, whole?);
-        // An access that was simplified sees other dimensions.
-        if whole.len() != access.index.len() {
+        let first = (0..low.len()).find(|&dim| inside[dim] != whole[dim])?;
+        // A simplified access has fewer dimensions, in which no border can be said.
+        if low.len() - first > access.index.len() {
             return None;
         }
-        let first = (0..low.len()).find(|&dim| inside[dim] != whole[dim])?;
         let value = value.terminator()?.operand(0).def().filter(|op| op.is("arith.constant"))?;
         Some(Self {
             source,
