@@ -61,11 +61,9 @@ impl Rounding {
     ) -> Val<'c> {
         let axes = self.lead + 2;
         let index = |last: usize| (0..last).map(|at| Linear::axis(axes, at)).collect::<Vec<_>>();
-        let mut kinds = vec![Axis::Parallel; axes];
-        kinds[axes - 1] = Axis::Reduction;
         let inputs: Vec<_> =
             inputs.iter().enumerate().map(|(at, own)| (*own, index(axes - at.min(1)))).collect();
-        b.generic(&kinds, &inputs, &[(start, index(axes - 1))], |scalar, args| {
+        b.generic(&folding(axes), &inputs, &[(start, index(axes - 1))], |scalar, args| {
             vec![body(scalar, args)]
         })[0]
     }
@@ -140,4 +138,11 @@ impl Rounding {
             scalar.add(upper, *lower)
         })
     }
+}
+
+/// The kinds of so many axes, of which the last is summed over.
+pub(super) fn folding(axes: usize) -> Vec<Axis> {
+    let mut kinds = vec![Axis::Parallel; axes];
+    kinds[axes - 1] = Axis::Reduction;
+    kinds
 }

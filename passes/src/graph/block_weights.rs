@@ -9,9 +9,10 @@ use std::collections::HashSet;
 use weft_dialects::ir::payload::{Axis, Scalar};
 use weft_dialects::ir::{Block, Linear, Mapping, Op, Val, attr, ty};
 
-use super::known_divisors::captures_literals;
 use super::product::is_weight;
-use crate::nest::{Access, generic_accesses, generic_axes, generic_inputs, index_axis};
+use crate::nest::{
+    Access, captures_literals, generic_accesses, generic_axes, generic_inputs, index_axis,
+};
 
 /// The integers, scales and zero points behind a weight.
 pub(super) struct BlockWeight<'c> {

@@ -111,3 +111,18 @@ pub(super) fn erase_unread<'c>(ops: impl DoubleEndedIterator<Item = Op<'c>>) {
         }
     }
 }
+
+/// The number of a tensor of one `f32` that the model holds in its text.
+pub(super) fn literal(value: Val<'_>) -> Option<f32> {
+    let source = value.def().filter(|op| op.is("graph.constant"))?;
+    let one = ty::count(value.ty()) == Some(1) && ty::elem(value.ty())?.to_string() == "f32";
+    let bytes = attr::dense_bytes(source.attr("value").filter(|_| one)?)?;
+    Some(f32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+/// The number in a tensor of one byte that the model holds in its text, with or without a sign.
+pub(super) fn literal_byte(value: Val<'_>, signed: bool) -> Option<i64> {
+    let source = value.def().filter(|op| op.is("graph.constant"))?;
+    let [byte] = attr::dense_bytes(source.attr("value")?)?[..] else { return None };
+    Some(if signed { i64::from(byte as i8) } else { i64::from(byte) })
+}

@@ -19,9 +19,11 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Type, Val, attr, remark, ty};
 
+use super::dequantised::{literal, literal_byte};
 use super::rewritten::{drop_unread, rewritten};
-use super::same_bytes::literal_byte;
-use crate::nest::{captured, copy_constants, generic_accesses, generic_axes, generic_inputs};
+use crate::nest::{
+    captures_literals, copy_constants, generic_accesses, generic_axes, generic_inputs,
+};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -204,21 +206,6 @@ impl<'c> Division<'c> {
             end.operands().into_iter().map(|value| own.get(value)).collect()
         })[0]
     }
-}
-
-/// The number of a tensor of one `f32` that the model holds in its text.
-pub(super) fn literal(value: Val<'_>) -> Option<f32> {
-    let source = value.def().filter(|op| op.is("graph.constant"))?;
-    let one = ty::count(value.ty()) == Some(1) && ty::elem(value.ty())?.to_string() == "f32";
-    let bytes = attr::dense_bytes(source.attr("value").filter(|_| one)?)?;
-    Some(f32::from_le_bytes(bytes.try_into().ok()?))
-}
-
-/// Returns whether a body reads nothing from outside but scalar literals.
-pub(super) fn captures_literals(body: Block<'_>) -> bool {
-    captured(body).into_iter().all(|outside| {
-        !ty::is_tensor(outside.ty()) && outside.def().is_some_and(|op| op.is("arith.constant"))
-    })
 }
 
 /// How a quotient becomes a byte.

@@ -12,8 +12,7 @@ use weft_dialects::graph::build::operator;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Builder, Context, Op, Val, attr, ty};
 
-use super::dequantised::Dequantised;
-use super::known_divisors::literal;
+use super::dequantised::{Dequantised, literal};
 use super::move_integers::scale_behind;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs};
 

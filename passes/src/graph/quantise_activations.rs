@@ -20,7 +20,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload, Scalar};
 use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, remark, ty};
 
-use super::block_rounding::Rounding;
+use super::block_rounding::{Rounding, folding};
 use super::block_weights::{Along, BlockWeight, Part};
 use super::product::whole_product;
 use super::rewritten::{drop_unread, rewritten};
@@ -372,11 +372,4 @@ struct Given<'c> {
     whole: Option<Val<'c>>,
     /// What the product is added to.
     start: Val<'c>,
-}
-
-/// The kinds of so many axes, of which the last is summed over.
-fn folding(axes: usize) -> Vec<Axis> {
-    let mut kinds = vec![Axis::Parallel; axes];
-    kinds[axes - 1] = Axis::Reduction;
-    kinds
 }

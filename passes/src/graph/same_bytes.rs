@@ -4,10 +4,10 @@
 //! byte(round(s * (x - p) / s) + p)  ->  x        where that holds for each of the 256 bytes, which is tried
 //! ```
 
-use weft_dialects::ir::{Op, Val, attr, ty};
+use weft_dialects::ir::{Op, Val, ty};
 
-use super::dequantised::Dequantised;
-use super::known_divisors::{Division, literal};
+use super::dequantised::{Dequantised, literal};
+use super::known_divisors::Division;
 use crate::nest::{generic_accesses, generic_inputs};
 
 /// The bytes that an operator quantises to, where they are those that its operand was dequantised from.
@@ -46,11 +46,4 @@ pub(super) fn same_bytes<'c>(op: Op<'c>) -> Option<Val<'c>> {
         back.clamp(low as f32, high as f32) as i64 == byte
     });
     (same_type && shape && signed == source.signed && same).then_some(source.numbers)
-}
-
-/// The number in a tensor of one byte that the model holds in its text, with or without a sign.
-pub(super) fn literal_byte(value: Val<'_>, signed: bool) -> Option<i64> {
-    let source = value.def().filter(|op| op.is("graph.constant"))?;
-    let [byte] = attr::dense_bytes(source.attr("value")?)?[..] else { return None };
-    Some(if signed { i64::from(byte as i8) } else { i64::from(byte) })
 }

@@ -26,7 +26,8 @@ pub(crate) use emit::{copy_body, copy_constants, scalar_body};
 pub use parts::{Part, part, parts};
 pub use read::{NestError, read_kernel, read_members};
 pub(crate) use read::{
-    captured, generic_accesses, generic_axes, generic_inputs, reads_output, rebase,
+    captured, captures_literals, generic_accesses, generic_axes, generic_inputs, reads_output,
+    rebase,
 };
 
 pub use transposes::{may_combine_rows, stores_along, sums_lie_along};

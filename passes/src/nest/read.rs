@@ -87,6 +87,13 @@ pub(crate) fn captured<'c>(body: weft_dialects::ir::Block<'c>) -> Vec<Val<'c>> {
     found
 }
 
+/// Returns whether a body reads nothing from outside but scalar literals.
+pub(crate) fn captures_literals(body: weft_dialects::ir::Block<'_>) -> bool {
+    captured(body).into_iter().all(|outside| {
+        !ty::is_tensor(outside.ty()) && outside.def().is_some_and(|op| op.is("arith.constant"))
+    })
+}
+
 fn take_captured<'c>(op: Op<'c>, inside: &mut HashSet<Val<'c>>, found: &mut Vec<Val<'c>>) {
     for operand in op.operands() {
         if !inside.contains(&operand) && !found.contains(&operand) {

@@ -101,8 +101,8 @@ impl<'m, 'c> Model<'m, 'c> {
     /// The same, if it takes at most so many cycles; most tiles show that they take more before
     /// their ragged ends have been counted.
     pub fn cost_up_to(&self, shape: &Shape, most: f64) -> Option<Cost> {
-        let staged = self.staged() + self.turned_borders(shape);
-        Some(self.work_up_to(shape, most - staged)? + Cost::of(Term::Transfers, staged))
+        let before = self.staged() + self.turned_borders(shape);
+        Some(self.work_up_to(shape, most - before)? + Cost::of(Term::Transfers, before))
     }
 
     /// Cycles to lay planes that are read past their ends out in the order of lanes that are no neighbours in
