@@ -559,6 +559,15 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
     device.kernel @attention tasks 768 groups 8 turns 2 {
     ```
 
+    With a `length` callers decide how many of its rTasks there are in a run, numbered without gaps;
+    `device.length` gives its code what callers decide:
+
+    ```mlir
+    device.kernel @rows tasks 64 length "ceil(seq, 8)" {
+    ^bb0(%task: index, %x: memref<512x768xf32>, %y: memref<512x768xf32>):
+      %rows = device.length "seq"
+    ```
+
     - C1: the first argument is an index, the others are memrefs of static shape.
     - C2: there is at least one rTask, and at least one group.
     - C3: what groups do together they do alike: a transfer or a fill between memories that
@@ -590,14 +599,15 @@ def Device_KernelOp : Device_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBloc
       no boxes, and has no cluster.
     - C10: a band is 2 rTasks or more of at least as many, 2 or more apart; the kernel's rTasks are whole times all of them.
       Clusters as far apart are whole in a band; others lie between its rTasks, or have whole bands between theirs.
+    - C11: its length is of symbols of the module, and it has one where its code asks for one.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<I64Attr>:$groups,
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$tasks, OptionalAttr<StrAttr>:$length, OptionalAttr<I64Attr>:$groups,
     OptionalAttr<I64Attr>:$turns, OptionalAttr<I64Attr>:$resident, OptionalAttr<DenseI64ArrayAttr>:$cluster,
     OptionalAttr<DenseI64ArrayAttr>:$bands, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<ArrayAttr>:$blocks,
     OptionalAttr<AffineMapArrayAttr>:$places, OptionalAttr<I64Attr>:$cycles);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `tasks` $tasks (`groups` $groups^)? (`turns` $turns^)? (`resident` $resident^)? (`cluster` $cluster^)?
+    $sym_name `tasks` $tasks (`length` $length^)? (`groups` $groups^)? (`turns` $turns^)? (`resident` $resident^)? (`cluster` $cluster^)?
     (`bands` $bands^)?
     (`contract` `grid` $grid^ `blocks` $blocks `places` $places `cycles` $cycles)?
     attr-dict-with-keyword $body
@@ -609,6 +619,20 @@ def Device_GroupOp : Device_Op<"group", [Pure]> {
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
   let hasVerifier = 0;
+}
+
+def Device_LengthOp : Device_Op<"length", [Pure]> {
+  let summary = "A length that callers decide";
+  let description = [{
+    ```mlir
+    %rows = device.length "seq + 1"
+    ```
+
+    - C1: it is of symbols of the module.
+  }];
+  let arguments = (ins StrAttr:$length);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$length attr-dict";
 }
 
 def Device_AllocOp : Device_Op<"alloc", []> {

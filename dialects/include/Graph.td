@@ -14,12 +14,26 @@ def Graph_Dialect : Dialect {
     `math`; its kind and name are for people. Nothing here knows a memory or a
     machine.
 
+    A dimension that callers may shorten from run to run has a *length*: a sum of products of
+    named `graph.symbol`s, such as `seq + 1`. Types say the most that it may be, which is how
+    tensors are laid out; a nest along it has an attribute `graph.lengths` with a length for each of
+    its axes, empty where all points are done:
+
+    ```mlir
+    linalg.generic {graph.lengths = ["seq", ""], ...} ins(%x : tensor<512x768xf32>) ...
+    ```
+
+    Points behind the length are neither read nor written, and sums are those of the others.
+
     Values between operators have *graph types*, which keep signedness
     (`tensor<4xui8>`) and have `i1` for booleans. Inside a payload tensors are
     signless and a boolean is an `i8` that holds 0 or 1, the way it lies in
     memory: the *payload type* of a graph type.
   }];
 }
+
+// A length for each dimension of each input, then of each output: ["batch", ""].
+def Graph_Lengths : OptionalAttr<TypedArrayAttrBase<StrArrayAttr, "a length for each dimension of each port">>;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Weft_Op<Graph_Dialect, mnemonic, traits>;
@@ -35,12 +49,42 @@ def Graph_ModelOp : Graph_Op<"model", [IsolatedFromAbove, Symbol, SingleBlock]> 
     }
     ```
 
+    Where callers decide lengths, `lengths` has those of each input's dimensions, then of each
+    output's, empty where they are fixed:
+
+    ```mlir
+    graph.symbol "seq" from 1 to 512
+    graph.model @m inputs ["x"] outputs ["y"] lengths [["", "seq"], ["", "seq"]] {
+    ^bb0(%x: tensor<4x512xf32>):
+    ```
+
     - C1: one input name per block argument, all different.
     - C2: the body ends in `graph.output`, with one value per output name.
+    - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
+      module.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
+                       Graph_Lengths:$lengths);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? attr-dict-with-keyword $body
+  }];
+}
+
+def Graph_SymbolOp : Graph_Op<"symbol"> {
+  let summary = "A name that lengths are made of, and the numbers it may stand for";
+  let description = [{
+    ```mlir
+    graph.symbol "seq" from 8 to 512 multiple 8
+    ```
+
+    It stands in the module, beside the model or the program, at every stage.
+
+    - C1: it is a name, from zero or more to no less, and some multiple lies between.
+    - C2: the module has no other of the name.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$least, I64Attr:$most, OptionalAttr<I64Attr>:$multiple);
+  let assemblyFormat = "$name `from` $least `to` $most (`multiple` $multiple^)? attr-dict";
 }
 
 def Graph_WeightOp : Graph_Op<"weight", [Pure]> {

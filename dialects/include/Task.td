@@ -39,6 +39,8 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
 
     `arena` is the bytes that all `task.buffer`s together need, but those in the memory of the
     host (`host_arena`) and those in the memory of a cluster of units (`cluster_arena`, in each).
+    `lengths` is as in `graph.model`.
+
     Behind the units come their clusters: with eight units to a cluster, number 34 of a program
     on 32 units is the third, to which the units 16 to 23 belong.
 
@@ -55,16 +57,18 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
     - C6: whatever a statement uses is made before it in the text, tokens among them: that
       order satisfies every wait, and no wait goes in a circle.
     - C7: a range touches no buffer in the memory of another cluster than its unit's.
+    - C8: there are lengths for every port or for none, one for each dimension, of symbols of the
+      module.
 
     C5 holds of whole buffers, so ranges that work on different windows of one need
     no token. Which bytes each rTask touches, and so every order that the data
     needs, is checked by the pass `task-check-order`, which looks into the kernels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$units,
-                       I64Attr:$arena, TypeAttr:$signature);
+                       I64Attr:$arena, OptionalAttr<ArrayAttr>:$lengths, TypeAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `on` $unit `units` $units `arena` $arena `:` $signature attr-dict-with-keyword $body
+    $sym_name `on` $unit `units` $units `arena` $arena (`lengths` $lengths^)? `:` $signature attr-dict-with-keyword $body
   }];
 }
 
@@ -172,20 +176,28 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
 
     `at [4096, 0]` gives the kernel each buffer from that element on (`tile.run`).
 
+    Where callers decide how many rTasks there are, ranges of all of them say which of several
+    equal parts each does, in a run of fewer as well:
+
+    ```mlir
+    %t1 = task.range "conv1" @conv[0 to 14] part 0 of 2 on 0 (%x, %w, %y) after(%t0) : ...
+    ```
+
     `cycles(n)` is what it takes at least on one unit by the machine's facts: the larger of
     what it computes and what it moves. It orders and reports, and changes no result.
 
     - C1: begin is less than end, and end at most the kernel's number of rTasks.
     - C2: the symbol is a kernel whose arguments have the types of the buffers.
     - C3: there is one place for each buffer, inside of it.
+    - C4: a part is one of those that there are, of all rTasks of the kernel.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, I64Attr:$begin, I64Attr:$end,
-                       I64Attr:$unit, OptionalAttr<DenseI64ArrayAttr>:$at,
+                       OptionalAttr<I64Attr>:$part, OptionalAttr<I64Attr>:$parts, I64Attr:$unit, OptionalAttr<DenseI64ArrayAttr>:$at,
                        Variadic<Task_BufferType>:$buffers,
                        Variadic<Task_TokenType>:$waits, OptionalAttr<I64Attr>:$cycles);
   let results = (outs Task_TokenType:$token);
   let assemblyFormat = [{
-    $name $kernel `[` $begin `to` $end `]` `on` $unit `(` $buffers `)` (`at` $at^)?
+    $name $kernel `[` $begin `to` $end `]` (`part` $part^ `of` $parts)? `on` $unit `(` $buffers `)` (`at` $at^)?
     `after` `(` $waits `)`
     (`cycles` `(` $cycles^ `)`)? attr-dict `:` type($buffers)
   }];

@@ -105,16 +105,18 @@ def Tile_GraphOp : Tile_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock]> {
     }
     ```
 
-    The function type gives the graph types that callers see.
+    The function type gives the graph types that callers see; `lengths` is as in `graph.model`.
 
     - C1: one input name per block argument, of the payload type of its graph type.
     - C2: the body ends in `tile.output`, with the payload types of the results.
+    - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
+      module.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
-                       TypeAttr:$signature);
+                       OptionalAttr<ArrayAttr>:$lengths, TypeAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `inputs` $inputs `outputs` $outputs `:` $signature attr-dict-with-keyword $body
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? `:` $signature attr-dict-with-keyword $body
   }];
 }
 

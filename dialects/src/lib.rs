@@ -7,6 +7,7 @@
 pub mod device;
 pub mod graph;
 pub mod ir;
+pub mod lengths;
 pub mod task;
 pub mod tile;
 mod verify;

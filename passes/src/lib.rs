@@ -10,6 +10,7 @@ pub mod cost;
 pub mod device;
 pub mod graph;
 pub mod interpret;
+mod length;
 pub mod math;
 pub mod nest;
 pub mod pipeline;

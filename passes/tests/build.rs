@@ -139,6 +139,7 @@ fn a_program() {
                 arenas: Arenas { device: 4096, host: 64, cluster: 0 },
                 moved: &[("in", 256)],
                 signature: (&[tensor], &[tensor]),
+                lengths: None,
             };
             let (_, body) = program.build(b);
             let b = &mut b.into_block(body);
@@ -153,6 +154,7 @@ fn a_program() {
                 name: "r",
                 kernel: "k",
                 tasks: 0..2,
+                part: None,
                 unit: 1,
                 buffers: &[x, buffer],
                 at: &[],
@@ -162,7 +164,8 @@ fn a_program() {
             let done = first.build(b);
             task::build::launch(b);
             let waits = [done];
-            RangeOp { buffers: &[buffer, y], waits: &waits, cycles: None, ..first }.build(b);
+            let part = Some([1, 2]);
+            RangeOp { buffers: &[buffer, y], waits: &waits, cycles: None, part, ..first }.build(b);
         },
         &[
             "task.program @p on @core units 2 arena 4096 : (tensor<64xf32>) -> tensor<64xf32>",
@@ -174,6 +177,7 @@ fn a_program() {
             r#"task.constant "c" @k("#,
             "task.buffer at 128 in @dram : memref<64xf32>",
             r#"task.range "r" @k[0 to 2] on 1(%"#,
+            r#"task.range "r" @k[0 to 2] part 1 of 2 on 1(%"#,
             "cycles(7)",
             "task.launch",
         ],

@@ -27,6 +27,7 @@ mod queue;
 mod request_memory;
 mod schedule;
 mod slot;
+mod spread;
 mod sync;
 mod tiles;
 

@@ -16,6 +16,7 @@ pub mod compare;
 pub mod cpu;
 pub mod dtype;
 pub mod gpu;
+pub mod length;
 pub mod measure;
 pub mod model;
 pub mod narrow;

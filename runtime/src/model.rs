@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::artifact::{Artifact, ArtifactError};
 use crate::cpu::{self, CpuError, StepTime};
 use crate::gpu::{self, GpuError};
-use crate::plan::{CodeKind, Plan};
+use crate::plan::{Binding, CodeKind, Plan, Port};
 use crate::simulate::{self, SimulateError};
 
 /// A model that is ready to run.
@@ -40,6 +40,11 @@ impl From<ArtifactError> for ModelError {
     fn from(error: ArtifactError) -> ModelError {
         ModelError::Cpu(error.into())
     }
+}
+
+/// Zeroed memory of the size of each port.
+pub fn output_buffers(ports: &[Port]) -> Vec<Vec<u8>> {
+    ports.iter().map(|port| vec![0; port.bytes().unwrap_or(0) as usize]).collect()
 }
 
 impl Model {
@@ -98,8 +103,7 @@ impl Model {
 
     /// Zeroed memory of the size of each output.
     pub fn output_buffers(&self) -> Vec<Vec<u8>> {
-        let bytes = |port: &crate::plan::Port| vec![0; port.bytes().unwrap_or(0) as usize];
-        self.plan().outputs.iter().map(bytes).collect()
+        output_buffers(&self.plan().outputs)
     }
 
     /// Runs the model once: reads each input, writes every byte of each output.
@@ -112,6 +116,14 @@ impl Model {
             Model::Cpu(model) => Ok(model.run(inputs, outputs)?),
             Model::Simulated(model) => Ok(model.run(inputs, outputs)?),
             Model::Gpu(model) => Ok(model.run(inputs, outputs)?),
+        }
+    }
+
+    /// Says the lengths of all later runs, where callers decide them ([`Plan::bind_shapes`]).
+    pub fn bind(&mut self, binding: Binding) {
+        // The shapes of others are fixed.
+        if let Model::Cpu(model) = self {
+            model.bind(binding);
         }
     }
 

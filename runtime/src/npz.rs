@@ -100,17 +100,32 @@ impl Npz {
     /// If there is no such tensor, or its element type or shape is another one.
     pub fn take(&mut self, port: &Port, number: usize) -> Result<Tensor, NpzError> {
         let tensor = self.take_expected(port, number)?;
-        if tensor.dtype != port.dtype || tensor.shape != port.shape {
-            return Err(NpzError::Fit {
-                name: port.name.clone(),
-                path: self.path.clone(),
-                found: tensor.dtype,
-                found_shape: tensor.shape,
-                expected: port.dtype,
-                shape: port.shape.clone(),
-            });
+        self.check(tensor, port, |shape| shape == port.shape)
+    }
+
+    /// As [`Npz::take`], of any shape: callers decide lengths of the port.
+    pub fn take_of_any_shape(&mut self, port: &Port, number: usize) -> Result<Tensor, NpzError> {
+        let tensor = self.take_expected(port, number)?;
+        self.check(tensor, port, |_| true)
+    }
+
+    fn check(
+        &self,
+        tensor: Tensor,
+        port: &Port,
+        fits: impl Fn(&[u64]) -> bool,
+    ) -> Result<Tensor, NpzError> {
+        if tensor.dtype == port.dtype && fits(&tensor.shape) {
+            return Ok(tensor);
         }
-        Ok(tensor)
+        Err(NpzError::Fit {
+            name: port.name.clone(),
+            path: self.path.clone(),
+            found: tensor.dtype,
+            found_shape: tensor.shape,
+            expected: port.dtype,
+            shape: port.shape.clone(),
+        })
     }
 
     /// As [`Npz::take`], whatever the element type and shape: values to compare with may be

@@ -3,12 +3,14 @@
 //! Plain data. The compiler fills it in, [`Plan::validate`] holds it against every rule the
 //! runtime relies on, and the runtime then follows it without further checks.
 
+mod lengths;
 mod validate;
 
 use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 
+pub use lengths::{BindError, Binding, Lengths, Share};
 pub use validate::PlanError;
 
 /// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and
@@ -61,6 +63,8 @@ pub struct Plan {
     pub cpu_features: Vec<String>,
     /// Name of the device compiled for.
     pub device: String,
+    /// What callers decide with each run.
+    pub lengths: Lengths,
     /// The origin of the artifact.
     pub build: Build,
 }
@@ -89,7 +93,8 @@ pub struct Port {
     pub name: String,
     /// Type of an element.
     pub dtype: DType,
-    /// Extents, outermost first; empty for a scalar.
+    /// Extents, outermost first; empty for a scalar. Of a dimension whose length callers decide,
+    /// the most that it may be.
     pub shape: Vec<u64>,
 }
 
@@ -135,6 +140,8 @@ pub enum Base {
     Host,
     /// The arena in the memory of a cluster of units, by its number.
     Cluster(u32),
+    /// The lengths of the run, [`Lengths::table`]; read only.
+    Lengths,
 }
 
 /// A part of a memory.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use crate::compare::{Difference, Tolerance, compare};
 use crate::measure::{Measurement, measure, timeline_run};
-use crate::model::{Model, ModelError};
+use crate::model::{Model, ModelError, output_buffers};
 use crate::npz::{self, Npz, NpzError};
-use crate::plan::CodeKind;
+use crate::plan::{BindError, Binding, CodeKind, Port};
 use crate::random;
 use crate::tensor::Tensor;
 use crate::timeline::Timeline;
@@ -17,6 +17,8 @@ use crate::timeline::Timeline;
 pub struct Job {
     /// Inputs, by tensor name; random ones without.
     pub inputs: Option<PathBuf>,
+    /// Lengths of random inputs by name; the largest of those that are not said.
+    pub lengths: Vec<(String, u64)>,
     /// File for the outputs, by tensor name.
     pub outputs: Option<PathBuf>,
     /// File with the expected outputs.
@@ -39,6 +41,8 @@ pub struct Job {
 pub enum JobError {
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Bind(#[from] BindError),
     #[error(transparent)]
     Npz(#[from] NpzError),
     #[error(transparent)]
@@ -77,8 +81,9 @@ impl Job {
             return Err(JobError::Timeline { kind });
         }
         let inputs = self.read_inputs(model)?;
+        let ports = self.bind(model, &inputs)?;
         let inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
-        let mut rooms = model.output_buffers();
+        let mut rooms = output_buffers(&ports);
         let mut places: Vec<&mut [u8]> = rooms.iter_mut().map(whole_lines).collect();
         let measurement = if self.bench > 0 {
             Some(measure(model, &inputs, &mut places, self.bench, self.profile)?)
@@ -88,7 +93,6 @@ impl Job {
         };
         let timeline =
             if self.timeline { Some(timeline_run(model, &inputs, &mut places)?) } else { None };
-        let ports = &model.plan().outputs;
         let outputs: Vec<Tensor> =
             ports.iter().zip(places).map(|(p, b)| Tensor::of_port(p, b.to_vec())).collect();
         if let Some(path) = &self.outputs {
@@ -103,13 +107,35 @@ impl Job {
         Ok(Outcome { outputs, measurement, timeline })
     }
 
+    /// Lets the model have the lengths of its inputs; gives its outputs with theirs.
+    fn bind(&self, model: &mut Model, inputs: &[Tensor]) -> Result<Vec<Port>, JobError> {
+        let plan = model.plan();
+        if !plan.has_lengths() {
+            return Ok(plan.outputs.clone());
+        }
+        let shapes: Vec<&[u64]> = inputs.iter().map(|tensor| tensor.shape.as_slice()).collect();
+        // Random inputs need not say all of them.
+        let binding = match &self.inputs {
+            Some(_) => plan.bind_shapes(&shapes)?,
+            None => plan.bind_names(&self.lengths)?,
+        };
+        let ports = Binding::ports(&plan.outputs, &binding.outputs);
+        model.bind(binding);
+        Ok(ports)
+    }
+
     fn read_inputs(&self, model: &Model) -> Result<Vec<Tensor>, JobError> {
-        let ports = &model.plan().inputs;
+        let plan = model.plan();
         let Some(path) = &self.inputs else {
+            let binding = plan.bind_names(&self.lengths)?;
+            let ports = Binding::ports(&plan.inputs, &binding.inputs);
             return Ok(ports.iter().map(|port| random::tensor(port, self.seed)).collect());
         };
         let mut npz = Npz::read(path)?;
-        let tensors = ports.iter().enumerate().map(|(i, port)| npz.take(port, i));
-        Ok(tensors.collect::<Result<_, _>>()?)
+        let tensor = |(number, port): (usize, &Port)| match plan.lengths.inputs.get(number) {
+            Some(lengths) if !lengths.is_empty() => npz.take_of_any_shape(port, number),
+            _ => npz.take(port, number),
+        };
+        Ok(plan.inputs.iter().enumerate().map(tensor).collect::<Result<_, _>>()?)
     }
 }

@@ -42,7 +42,7 @@ fn many_callers_share_a_model() {
                         // Every other one lies where it has to be copied.
                         let mut room = vec![0; 257];
                         let y = &mut room[seed as usize % 2..][..256];
-                        model.run_shared(&[&x], &mut [&mut *y], None).expect("runs");
+                        model.run_shared(None, &[&x], &mut [&mut *y], None).expect("runs");
                         assert_eq!(y, expected, "caller {caller}, seed {seed}");
                     }
                 })

@@ -6,6 +6,8 @@
 
 use super::program::{Kernel, Limit, View, token};
 use super::scope::Scope;
+use weft_runtime::length::Length;
+
 use crate::ir::{Attribute, Block, Builder, Op, Type, Val, attr, ty};
 
 /// `device.kernel @name tasks 8 { ... }`, whose body takes the rTask's number and `args`, and is
@@ -22,6 +24,7 @@ pub fn kernel<'c>(b: &mut Builder<'c>, name: &str, tasks: u64, args: &[Type<'c>]
         op,
         name: op.symbol(),
         tasks,
+        length: None,
         groups: 1,
         turns: 1,
         resident: None,
@@ -40,6 +43,13 @@ pub fn yield_values<'c>(b: &mut Builder<'c>, values: &[Val<'c>]) -> Op<'c> {
 pub fn group<'c>(b: &mut Builder<'c>) -> Val<'c> {
     let index = Type::index(b.context());
     b.op("device.group", &[], &[index]).result(0)
+}
+
+/// `device.length "seq"`.
+pub fn length<'c>(b: &mut Builder<'c>, length: &Length) -> Val<'c> {
+    let context = b.context();
+    let text = attr::of_string(context, &length.to_string());
+    b.op_with("device.length", &[], &[Type::index(context)], &[("length", text)], 0).result(0)
 }
 
 /// `device.lane`.

@@ -4,6 +4,7 @@
 //! [`Fill`], [`Invoke`], [`Apply`] and [`Combine`] read the programs. All are views: they hold what
 //! was written, and are made again after the IR changed. [`build`] makes the operations.
 
+mod begin_order;
 mod boxes;
 pub mod build;
 mod gathering;
@@ -20,6 +21,7 @@ mod used;
 pub(crate) mod verify;
 mod view;
 
+pub use begin_order::{Bands, Cluster};
 pub use boxes::{Boxes, Parts, Share, TensorBox};
 pub use gathering::Gathering;
 pub use instruction::{Instruction, Layout};
@@ -27,8 +29,7 @@ pub use machine::Machine;
 pub use memory::{ARENA_ALIGN, Memory, Move};
 pub use producer::{Producer, RegisterShares};
 pub use program::{
-    Apply, Bands, Cluster, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View,
-    token,
+    Apply, Combine, Contract, Copy, Fill, Invoke, Kernel, Limit, Transfer, View, token,
 };
 pub use scope::Scope;
 pub use unit::{Engine, Lanes, Unit};

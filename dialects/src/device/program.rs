@@ -1,5 +1,6 @@
 //! The program half: kernels, and what they do in named memories.
 
+use super::begin_order::{Bands, Cluster};
 use super::producer::{Producer, RegisterShares};
 use super::{Machine, Memory};
 use crate::ir::parts::rank;
@@ -28,69 +29,6 @@ impl<'c> View<'c> {
     }
 }
 
-/// The rTasks that run at the same time, on units beside each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cluster {
-    /// How many, at least 2.
-    pub count: u64,
-    /// Between the numbers of two that follow each other in it, at least 1.
-    pub apart: u64,
-}
-
-impl Cluster {
-    /// The cluster that `[rTasks, distance]` writes; `None` where it is none.
-    fn read(numbers: &[i64]) -> Option<Self> {
-        let &[count, apart] = numbers else { return None };
-        let [count, apart] = [count, apart].map(|own| u64::try_from(own).ok());
-        let (count, apart) = (count.filter(|own| *own > 1)?, apart.filter(|own| *own > 0)?);
-        Some(Self { count, apart })
-    }
-
-    /// As many rTasks as are whole clusters, whose numbers follow each other.
-    pub fn whole(self) -> u64 {
-        self.count.saturating_mul(self.apart)
-    }
-}
-
-/// The order in which a launch begins rTasks: some of those that are apart before the ones that lie between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bands {
-    /// RTasks of a band, at least 2.
-    pub count: u64,
-    /// RTasks of all bands, at least as many; the last band may have fewer.
-    pub all: u64,
-    /// Between the numbers of two that follow each other in a band, at least 2.
-    pub apart: u64,
-}
-
-impl Bands {
-    /// The bands that `[rTasks, all, distance]` writes; `None` where they are none.
-    fn read(numbers: &[i64]) -> Option<Self> {
-        let numbers: Option<Vec<u64>> =
-            numbers.iter().map(|own| u64::try_from(*own).ok()).collect();
-        let &[count, all, apart] = &numbers?[..] else { return None };
-        (count > 1 && all >= count && apart > 1).then_some(Self { count, all, apart })
-    }
-
-    /// As many rTasks as are whole bands, whose numbers follow each other.
-    pub fn whole(self) -> u64 {
-        self.all.saturating_mul(self.apart)
-    }
-
-    /// The same of clusters in the place of rTasks; `None` where bands cut clusters.
-    pub fn of_clusters(self, cluster: Cluster) -> Option<Self> {
-        let Self { count, all, apart } = self;
-        let by = |own: u64| own.is_multiple_of(cluster.count).then_some(own / cluster.count);
-        if cluster.apart == apart {
-            return Some(Self { count: by(count)?, all: by(all)?, apart });
-        }
-        if apart.is_multiple_of(cluster.whole()) {
-            return Some(Self { apart: apart / cluster.count, ..self });
-        }
-        cluster.apart.is_multiple_of(self.whole()).then_some(self)
-    }
-}
-
 /// One kernel in the machine's instructions.
 #[derive(Clone, Debug)]
 pub struct Kernel<'c> {
@@ -98,8 +36,10 @@ pub struct Kernel<'c> {
     pub op: Op<'c>,
     /// Its name.
     pub name: &'c str,
-    /// Number of rTasks.
+    /// Number of rTasks, or the most that there may be.
     pub tasks: u64,
+    /// How many there are in a run, where callers decide lengths.
+    pub length: Option<&'c str>,
     /// Number of groups of lanes that run each rTask together.
     pub groups: u64,
     /// Turns in which groups go through an rTask, each a barrier behind the ones before; at least 1.
@@ -127,7 +67,31 @@ impl<'c> Kernel<'c> {
         let cluster = op.attr("cluster").and_then(attr::ints).and_then(|own| Cluster::read(&own));
         let bands = op.attr("bands").and_then(attr::ints).and_then(|own| Bands::read(&own));
         let body = op.first_block(0)?;
-        Some(Self { op, name: op.symbol(), tasks, groups, turns, resident, cluster, bands, body })
+        let length = op.attr("length").and_then(attr::string);
+        Some(Self {
+            op,
+            name: op.symbol(),
+            tasks,
+            length,
+            groups,
+            turns,
+            resident,
+            cluster,
+            bands,
+            body,
+        })
+    }
+
+    /// The lengths that its code asks for, each once; none of a kernel whose extents are fixed.
+    pub fn lengths_read(&self) -> Option<Vec<&'c str>> {
+        self.length?;
+        let mut found: Vec<&'c str> = Vec::new();
+        self.op.walk(&mut |op| {
+            let asked = op.attr("length").and_then(attr::string);
+            let asked = asked.filter(|own| op.is("device.length") && !found.contains(own));
+            found.extend(asked);
+        });
+        Some(found)
     }
 
     /// The group that asks for the kernel's boxes, where one of its own does; the first of several.

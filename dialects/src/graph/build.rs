@@ -1,5 +1,7 @@
 //! Builds the operations of the `graph` dialect, one function each, and whole models.
 
+use weft_runtime::length::Symbol;
+
 use crate::ir::payload::Payload;
 use crate::ir::{Attribute, Block, Builder, Context, Op, Type, Val, attr, ty};
 
@@ -21,6 +23,19 @@ pub fn model<'c>(
     ];
     let op = b.op_with("graph.model", &[], &[], &attributes, 1);
     (op, b.block(op.region(0), &types))
+}
+
+/// `graph.symbol "name" from 1 to 512`.
+pub fn symbol<'c>(b: &mut Builder<'c>, symbol: &Symbol) -> Op<'c> {
+    let context = b.context();
+    let number = |value: u64| attr::of_int(context, value as i64);
+    let mut attributes = vec![
+        ("name", attr::of_string(context, &symbol.name)),
+        ("least", number(symbol.least)),
+        ("most", number(symbol.most)),
+    ];
+    attributes.extend((symbol.multiple > 1).then(|| ("multiple", number(symbol.multiple))));
+    b.op_with("graph.symbol", &[], &[], &attributes, 0)
 }
 
 /// `graph.weight "tensor" in "file" hash "..." : ty`.

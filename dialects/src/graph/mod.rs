@@ -1,9 +1,11 @@
 //! The `graph` dialect: models, weights by name, operators with a payload.
 
 pub mod build;
+mod infer_lengths;
 pub(crate) mod verify;
 
 pub use build::GraphBuilder;
+pub use infer_lengths::{Allowed, Dims, InferError, Inference};
 
 use crate::ir::{Attribute, Block, Op, Val, attr};
 
@@ -86,8 +88,13 @@ impl<'c> Operator<'c> {
 
     /// The yielded values, one per result.
     pub fn yielded(&self) -> Vec<Val<'c>> {
-        self.payload.terminator().map(Op::operands).unwrap_or_default()
+        yielded(self.payload)
     }
+}
+
+/// The values that a payload yields.
+fn yielded(payload: Block<'_>) -> Vec<Val<'_>> {
+    payload.terminator().map(Op::operands).unwrap_or_default()
 }
 
 /// A weight, named by file, tensor and content.

@@ -1,11 +1,13 @@
 //! Constraints of the `graph` dialect.
 
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
+use crate::lengths::{check_ports, check_symbol};
 use crate::verify::{Table, check_table, count};
 use melior::ir::AttributeLike;
 
 const TABLE: Table = &[
-    ("graph.model", &[model_c1, model_c2]),
+    ("graph.model", &[model_c1, model_c2, model_c3]),
+    ("graph.symbol", &[check_symbol]),
     ("graph.weight", &[weight_c1]),
     ("graph.constant", &[constant_c1]),
     ("graph.op", &[op_c1, op_c2]),
@@ -50,6 +52,15 @@ fn model_c2(op: Op<'_>, diag: &mut Diagnostics) {
             .note(end, "the values leave here")
             .help("give one value per output name");
     }
+}
+
+/// C3. There are lengths for every port or for none, one for each dimension, of symbols of the
+/// module.
+fn model_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(block) = op.first_block(0) else { return };
+    let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
+    let types: Vec<_> = block.args().iter().chain(&results).map(|value| value.ty()).collect();
+    check_ports(op, &types, diag);
 }
 
 /// C1. The shape is static.

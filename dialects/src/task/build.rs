@@ -22,6 +22,8 @@ pub struct ProgramOp<'a, 'c> {
     pub moved: &'a [(&'a str, u64)],
     /// The graph types of the inputs, and those of the outputs.
     pub signature: (&'a [Type<'c>], &'a [Type<'c>]),
+    /// The lengths of all ports, as the tile-graph has them.
+    pub lengths: Option<Attribute<'c>>,
 }
 
 /// Bytes that the buffers of a program need together.
@@ -58,6 +60,7 @@ impl<'c> ProgramOp<'_, 'c> {
             let pairs: Vec<_> = self.moved.iter().map(pair).collect();
             attributes.push(("moved", attr::of_array(context, &pairs)));
         }
+        attributes.extend(self.lengths.map(|lengths| ("lengths", lengths)));
         let op = b.op_with("task.program", &[], &[], &attributes, 1);
         (op, b.block(op.region(0), &[]))
     }
@@ -142,6 +145,8 @@ pub struct RangeOp<'a, 'c> {
     pub kernel: &'a str,
     /// The first rTask, and the one after the last.
     pub tasks: std::ops::Range<u64>,
+    /// Which of how many parts of all rTasks, where callers decide how many those are.
+    pub part: Option<[u64; 2]>,
     /// The virtual unit.
     pub unit: u64,
     /// The kernel's arguments.
@@ -167,6 +172,9 @@ impl<'c> RangeOp<'_, 'c> {
             ("unit", number(self.unit)),
             attr::segments(context, &[self.buffers.len(), self.waits.len()]),
         ];
+        if let Some([part, parts]) = self.part {
+            attributes.extend([("part", number(part)), ("parts", number(parts))]);
+        }
         attributes.extend(self.cycles.map(|cycles| ("cycles", number(cycles))));
         attributes.extend(attr::places(context, self.at));
         let operands = [self.buffers, self.waits].concat();

@@ -123,6 +123,8 @@ pub struct Range<'c> {
     pub begin: u64,
     /// The one after the last rTask.
     pub end: u64,
+    /// Which of how many parts of all rTasks it does, where callers decide how many those are.
+    pub part: Option<[u64; 2]>,
     /// The virtual unit.
     pub unit: u64,
     /// The kernel's arguments.
@@ -148,6 +150,7 @@ impl<'c> Range<'c> {
             kernel: op.attr("kernel").and_then(attr::symbol)?,
             begin: number(op, "begin")?,
             end: number(op, "end")?,
+            part: number(op, "part").zip(number(op, "parts")).map(Into::into),
             unit: number(op, "unit")?,
             at: crate::tile::places(op, buffers.len()),
             buffers,

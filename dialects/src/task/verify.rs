@@ -3,6 +3,7 @@
 use super::{Buffer, Clusters, Program, Range, forward, order, viewed};
 use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
+use crate::lengths;
 use crate::tile::Kernel;
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, int,
@@ -14,8 +15,8 @@ const TABLE: Table = &[
     (
         "task.program",
         &[
-            program_c1, program_c2, program_c3, program_c4, program_c6, program_c7, calls,
-            program_c5,
+            program_c1, program_c2, program_c3, program_c4, program_c6, program_c7, program_c8,
+            calls, program_c5,
         ],
     ),
     ("task.literal", &[literal_c1]),
@@ -201,6 +202,15 @@ fn program_c7(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C8. There are lengths for every port or for none, one for each dimension, of symbols of the
+/// module.
+fn program_c8(op: Op<'_>, diag: &mut Diagnostics) {
+    let signature = op.attr("signature").and_then(attr::type_of);
+    if let Some((inputs, outputs)) = signature.and_then(ty::function) {
+        lengths::check_ports(op, &[inputs, outputs].concat(), diag);
+    }
+}
+
 /// The calls of a program, which share one table of kernels.
 fn calls(op: Op<'_>, diag: &mut Diagnostics) {
     let kernels = Kernels::around(op);
@@ -211,6 +221,7 @@ fn calls(op: Op<'_>, diag: &mut Diagnostics) {
         range_c1(range, &kernels, diag);
         range_c2(range, &kernels, diag);
         range_c3(range, diag);
+        range_c4(range, &kernels, diag);
     }
 }
 
@@ -366,11 +377,7 @@ fn range_c1<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
         return;
     }
     let Some(kernel) = symbol(op, "kernel").and_then(|name| kernels.get(name)) else { return };
-    let tasks = match Kernel::of(kernel) {
-        Some(kernel) => kernel.tasks().and_then(|tasks| i64::try_from(tasks).ok()),
-        None => int(kernel, "tasks"),
-    };
-    if let Some(tasks) = tasks.filter(|&tasks| end > tasks) {
+    if let Some(tasks) = tasks(kernel).filter(|&tasks| end > tasks) {
         let name = kernel.symbol();
         diag.error(op, format!("task.range goes to rTask {end}, @{name} has {tasks}"))
             .note(kernel, "the kernel is here")
@@ -390,6 +397,30 @@ fn range_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
 fn range_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
     check_places(op, &buffers, diag);
+}
+
+/// C4. A part is one of those that there are, of all rTasks of the kernel.
+fn range_c4<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
+    let (Some(part), Some(parts)) = (int(op, "part"), int(op, "parts")) else { return };
+    if part < 0 || part >= parts {
+        diag.error(op, format!("task.range does part {part} of {parts}"))
+            .help("parts are numbered from 0");
+    }
+    let (Some(begin), Some(end)) = (int(op, "begin"), int(op, "end")) else { return };
+    let kernel = symbol(op, "kernel").and_then(|name| kernels.get(name));
+    let Some(tasks) = kernel.and_then(tasks) else { return };
+    if begin != 0 || end != tasks {
+        diag.error(op, format!("task.range does a part of rTasks {begin} to {end}"))
+            .help(format!("a part is of all rTasks, 0 to {tasks}"));
+    }
+}
+
+/// Number of rTasks of a kernel.
+fn tasks(kernel: Op<'_>) -> Option<i64> {
+    match Kernel::of(kernel) {
+        Some(kernel) => kernel.tasks().and_then(|tasks| i64::try_from(tasks).ok()),
+        None => int(kernel, "tasks"),
+    }
 }
 
 /// The operations of the name `kind` directly in the body of `op`.

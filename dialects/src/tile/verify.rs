@@ -6,13 +6,14 @@ use super::verify_schedule::{
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
+use crate::lengths::check_ports;
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, count, int,
     symbol,
 };
 
 const TABLE: Table = &[
-    ("tile.graph", &[graph_c1, graph_c2, runs]),
+    ("tile.graph", &[graph_c1, graph_c2, graph_c3, runs]),
     ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),
@@ -101,6 +102,15 @@ fn graph_c2(op: Op<'_>, diag: &mut Diagnostics) {
                 .note(end, "the values leave here")
                 .help(format!("the payload type of {result} is {payload}"));
         }
+    }
+}
+
+/// C3. There are lengths for every port or for none, one for each dimension, of symbols of the
+/// module.
+fn graph_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let signature = op.attr("signature").and_then(attr::type_of);
+    if let Some((inputs, outputs)) = signature.and_then(ty::function) {
+        check_ports(op, &[inputs, outputs].concat(), diag);
     }
 }
 

@@ -6,13 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use weft_dialects::graph::GraphBuilder;
-use weft_dialects::ir::{Context, Module, Val, empty_module, module_op};
+use weft_dialects::graph::{Dims, GraphBuilder, build};
+use weft_dialects::ir::{Builder, Context, Module, Val, empty_module, module_op};
+use weft_dialects::lengths::of_dims as lengths_of_ports;
+use weft_runtime::length::Length;
 
 use crate::elements::Elements;
 use crate::error::{Report, Result};
+use crate::find_operator::operator;
 use crate::inputs::{self, Extent, Options};
-use crate::model::{Model, describe, domain, operators_of};
+use crate::lengths::{Found, Input, Lengths, StepLengths, Symbols};
+use crate::model::{Model, describe};
 use crate::node::{Node, Operand, Plan, ValueId};
 use crate::ops;
 use crate::payload::{Build, Tensor, graph_type, identity};
@@ -84,6 +88,18 @@ struct Value {
     ty: TensorType,
     known: Option<Elements>,
     fixed: bool,
+    /// A length for each dimension, where callers decide it.
+    dims: Dims,
+    /// The elements, where some follow from lengths.
+    numbers: Option<Vec<Length>>,
+}
+
+impl Value {
+    /// A value none of whose shapes callers decide.
+    fn new(source: Source, ty: TensorType, known: Option<Elements>, fixed: bool) -> Self {
+        let dims = vec![None; ty.rank()];
+        Self { source, ty, known, fixed, dims, numbers: None }
+    }
 }
 
 /// A node to be written.
@@ -91,6 +107,7 @@ struct Step {
     kind: &'static str,
     name: String,
     plan: Plan,
+    lengths: StepLengths,
 }
 
 /// Everything that is to be written.
@@ -99,18 +116,22 @@ struct Graph {
     values: Vec<Value>,
     steps: Vec<Step>,
     outputs: Vec<ValueId>,
+    symbols: Symbols,
 }
 
 fn plan(model: &Model, options: &Options) -> Result<Graph> {
-    let types = inputs::resolve(&model.inputs, options)?;
+    let symbols = Symbols::of(&options.lengths);
+    let types = inputs::resolve(&model.inputs, options, &symbols)?;
+    let inputs = types.iter().map(|(ty, _)| ty.clone()).collect();
     let mut planner = Planner {
         model,
         names: BTreeMap::new(),
-        graph: Graph { inputs: types.clone(), values: vec![], steps: vec![], outputs: vec![] },
+        scratch: None,
+        graph: Graph { inputs, values: vec![], steps: vec![], outputs: vec![], symbols },
     };
-    for (index, (input, ty)) in model.inputs.iter().zip(types).enumerate() {
+    for (index, (input, (ty, dims))) in model.inputs.iter().zip(types).enumerate() {
         let known = options.known_inputs.get(input.name()).cloned();
-        let value = Value { source: Source::Input(index), ty, known, fixed: false };
+        let value = Value { dims, ..Value::new(Source::Input(index), ty, known, false) };
         planner.add(input.name(), value);
     }
     for node in &model.nodes {
@@ -123,6 +144,8 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
 struct Planner<'m> {
     model: &'m Model,
     names: BTreeMap<&'m str, ValueId>,
+    /// Where payloads are written to see what lengths do in them.
+    scratch: Option<Context>,
     graph: Graph,
 }
 
@@ -148,7 +171,7 @@ impl<'m> Planner<'m> {
             Source::Weight { name: name.to_owned(), hash: elements.hash() }
         };
         let known = (elements.len() <= KNOWN_MAX).then_some(elements);
-        Ok(self.add(name, Value { source, ty, known, fixed: true }))
+        Ok(self.add(name, Value::new(source, ty, known, true)))
     }
 
     fn node(&mut self, proto: &'m NodeProto) -> Result<()> {
@@ -167,27 +190,56 @@ impl<'m> Planner<'m> {
         let node = Node::new(self.model, proto, operator, operands)?;
         let plan = (operator.plan)(&node)?;
         assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");
+        let found = self.lengths(proto, operator.name, &plan)?;
         let known = folded(&plan);
         let fixed = plan.operands.iter().all(|operand| operand.fixed);
         let step = self.graph.steps.len();
         let types = plan.results.clone();
         for (index, (name, ty)) in proto.output.iter().zip(types).enumerate() {
+            let Lengths { dims, numbers } = found.of_result(index, &ty);
             let known = known.as_ref().map(|known| known[index].clone());
+            // What is folded for the greatest lengths is more than there is in a run.
+            let known = known.filter(|_| dims.iter().all(Option::is_none));
+            let fixed = fixed && numbers.is_none();
             let source = match &known {
                 Some(known) if fixed && known.len() <= LITERAL_MAX => {
                     Source::Literal(known.clone())
                 }
                 _ => Source::Result { step, index },
             };
-            let value = Value { source, ty, known, fixed };
+            let value = Value { source, ty, known, fixed, dims, numbers };
             // An output without a name is made, and nobody can read it.
             if !name.is_empty() {
                 self.add(name, value);
             }
         }
         let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
-        self.graph.steps.push(Step { kind: operator.name, name: name.to_owned(), plan });
+        let (kind, name, lengths) = (operator.name, name.to_owned(), found.step);
+        self.graph.steps.push(Step { kind, name, plan, lengths });
         Ok(())
+    }
+
+    /// What lengths are to a node.
+    fn lengths(&mut self, proto: &NodeProto, operator: &str, plan: &Plan) -> Result<Found> {
+        if self.graph.symbols.is_empty() {
+            return Ok(Found::default());
+        }
+        let values = &self.graph.values;
+        let input = |name: &String| {
+            let &id = self.names.get(name.as_str())?;
+            let Value { ty, known, dims, numbers, .. } = &values[id.0];
+            Some(Input { id, ty, known: known.as_ref(), dims, numbers: numbers.as_ref() })
+        };
+        let inputs: Vec<_> = proto.input.iter().map(input).collect();
+        let dims = |id: ValueId| values.get(id.0).map(|value| &value.dims);
+        let scratch = self.scratch.get_or_insert_with(weft_dialects::ir::context);
+        let found = Found::of(operator, &self.graph.symbols, &inputs, (plan, &dims), scratch);
+        found.map_err(|why| {
+            Report::new(format!("{} does not go with lengths that callers decide", describe(proto)))
+                .note(why)
+                .help("one length for the dimension, as --dim NAME=64")
+                .unsupported()
+        })
     }
 
     fn outputs(&mut self, options: &Options) -> Result<()> {
@@ -197,7 +249,9 @@ impl<'m> Planner<'m> {
             let value = &self.graph.values[id.0];
             let what = format!("output {:?}", output.name());
             if let Some(declared) = inputs::declared(output, &what)? {
-                let open = !options.shapes.is_empty() || !options.symbols.is_empty();
+                let open = !options.shapes.is_empty()
+                    || !options.symbols.is_empty()
+                    || !self.graph.symbols.is_empty();
                 let fits = open || declared.dims.as_ref().is_none_or(|dims| {
                     let known = |(dim, &extent): (&Extent<'_>, &i64)| {
                         !matches!(dim, Extent::Known(declared) if *declared != extent)
@@ -226,9 +280,11 @@ impl<'m> Planner<'m> {
             vec![b.move_at(element, args[0].dims(), &[(&args[0], identity(rank))], |_, x| x[0])]
         });
         let source = Source::Result { step: self.graph.steps.len(), index: 0 };
-        self.graph.steps.push(Step { kind: "Identity", name: name.to_owned(), plan });
+        let dims = value.dims.clone();
+        let lengths = StepLengths::of_copy(&dims);
+        self.graph.steps.push(Step { kind: "Identity", name: name.to_owned(), plan, lengths });
         let copy = ValueId(self.graph.values.len());
-        self.graph.values.push(Value { source, ty, known: None, fixed: false });
+        self.graph.values.push(Value { dims, ..Value::new(source, ty, None, false) });
         copy
     }
 }
@@ -250,77 +306,6 @@ fn mismatch(what: &str, declared: &inputs::Declared<'_>, ty: &TensorType) -> cra
     Report::new(format!("{what} is {ty}"))
         .note(format!("the model declares {} of {dims}", declared.element))
         .invalid()
-}
-
-/// The operator of a node, in the version that the model asks for.
-fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> {
-    let (domain, name) = (domain(proto.domain()), proto.op_type());
-    let known = ops::DOMAINS.iter().find(|known| known.name == domain);
-    let version = model.opset(domain);
-    if let Some(known) = known {
-        expect_version(proto, known, version)?;
-    }
-    let first = ops::forms(domain, name).map(|operator| operator.since).min();
-    let Some(first) = first else {
-        return Err(Report::new(format!("{} is not supported", describe(proto)))
-            .note(match domain {
-                "" => format!("operator {name:?}, version {version}"),
-                _ => format!("operator {name:?} of domain {domain:?}"),
-            })
-            .help(alike(domain, name))
-            .unsupported());
-    };
-    ops::find(domain, name, version).ok_or_else(|| {
-        Report::new(format!("{} is not supported in version {version}", describe(proto)))
-            .help(match ops::end(domain, name) {
-                Some(last) => format!("{name} from version {first} to {last}"),
-                None => format!("{name} since version {first}, up to {}", ops::OPSET_MAX),
-            })
-            .unsupported()
-    })
-}
-
-/// Fails unless the model imports a version of the operators of a domain that is understood.
-fn expect_version(proto: &NodeProto, domain: &ops::Domain, version: i64) -> Result<()> {
-    let operators = operators_of(domain.name);
-    if version == 0 {
-        return Err(Report::new(format!("{} needs {operators}", describe(proto)))
-            .note("the model imports no version of them")
-            .help(format!(
-                "an opset_import of domain {:?}, up to version {}",
-                domain.name, domain.newest
-            ))
-            .invalid());
-    }
-    if version > domain.newest {
-        return Err(Report::new(format!("the model uses version {version} of {operators}"))
-            .help(match domain.oldest == domain.newest {
-                true => domain.newest.to_string(),
-                false => format!("{} to {}", domain.oldest, domain.newest),
-            })
-            .unsupported());
-    }
-    Ok(())
-}
-
-/// The supported operators whose names are most like `name`, those of its own domain before others.
-fn alike(domain: &str, name: &str) -> String {
-    let mut names: Vec<_> = ops::every_form()
-        .map(|operator| (operator.name, operator.domain != domain, operator.full_name()))
-        .chain([("Constant", !domain.is_empty(), "Constant".to_owned())])
-        .map(|(known, foreign, full)| (strsim::jaro_winkler(name, known), foreign, full))
-        .collect();
-    names.sort_by(|(a, away, first), (b, far, second)| {
-        b.total_cmp(a).then(away.cmp(far)).then(first.cmp(second))
-    });
-    names.dedup_by(|(.., next), (.., name)| next == name);
-    let count = names.len();
-    let most = names.iter().take(3).filter(|(alike, ..)| *alike > 0.75);
-    let most: Vec<_> = most.map(|(.., name)| &name[..]).collect();
-    match most[..] {
-        [] => format!("one of the {count} that `weft conformance --operators` lists"),
-        _ => format!("{}; `weft conformance --operators` lists all {count}", most.join(", ")),
-    }
 }
 
 /// The results of a plan, where everything in it is small and known.
@@ -361,7 +346,17 @@ fn write<'c>(model: &Model, graph: &Graph, file: &str, context: &'c Context) -> 
         .collect();
     let outputs: Vec<_> = model.outputs.iter().map(|output| output.name().to_owned()).collect();
     let name = if model.name.is_empty() { "model" } else { &model.name };
+    for symbol in graph.symbols.all() {
+        let body = module_op(&module).body(0).expect("a module has a block");
+        build::symbol(&mut Builder::at_end(context, body), symbol);
+    }
     let builder = GraphBuilder::new(context, module_op(&module), name, &inputs, &outputs);
+    if !graph.symbols.is_empty() {
+        let inputs = (0..model.inputs.len()).map(ValueId);
+        let ports = inputs.chain(graph.outputs.iter().copied());
+        let ports: Vec<&Dims> = ports.map(|id| &graph.values[id.0].dims).collect();
+        builder.model().set_attr("lengths", lengths_of_ports(context, &ports));
+    }
     let arguments = builder.inputs();
     let mut writer = Writer {
         graph,
@@ -422,33 +417,39 @@ impl<'c> Writer<'_, 'c> {
             self.results.push(Vec::new());
             return;
         }
-        let Step { kind, name, plan } = &self.graph.steps[at];
+        let Step { kind, name, plan, lengths } = &self.graph.steps[at];
         let mut operands: Vec<_> =
             plan.operands.iter().map(|operand| self.value(operand.id)).collect();
         operands.extend(plan.tables.iter().map(|table| {
             self.builder.constant(graph_type(self.context, table.ty()), table.bytes())
         }));
-        let types: Vec<_> = plan.results.iter().map(|ty| graph_type(self.context, ty)).collect();
-        let results = self.builder.op(kind, name, &operands, &types, |payload, args| {
-            let tensors: Vec<_> = args
-                .iter()
-                .zip(
-                    plan.operands
-                        .iter()
-                        .map(|operand| &operand.ty)
-                        .chain(plan.tables.iter().map(Elements::ty)),
-                )
-                .map(|(&value, ty)| Tensor::new(value, ty.clone()))
-                .collect();
-            let results = (plan.payload)(&mut Build::new(payload), &tensors);
-            let types: Vec<_> = results.iter().map(Tensor::ty).collect();
-            assert_eq!(
-                types,
-                plan.results.iter().collect::<Vec<_>>(),
-                "{kind} makes what was planned"
-            );
-            results.iter().map(Tensor::value).collect()
-        });
+        let results = write_step(self.context, &mut self.builder, [kind, name], plan, &operands);
+        if !self.graph.symbols.is_empty() {
+            lengths
+                .infer(self.context, kind, &self.graph.symbols, &results)
+                .expect("the plan was made with these lengths");
+        }
         self.results.push(results);
     }
+}
+
+/// Writes the operator of a plan.
+pub(crate) fn write_step<'c>(
+    context: &'c Context,
+    builder: &mut GraphBuilder<'c>,
+    [kind, name]: [&str; 2],
+    plan: &Plan,
+    operands: &[Val<'c>],
+) -> Vec<Val<'c>> {
+    let types: Vec<_> = plan.results.iter().map(|ty| graph_type(context, ty)).collect();
+    builder.op(kind, name, operands, &types, |payload, args| {
+        let types = plan.operands.iter().map(|operand| &operand.ty);
+        let types = types.chain(plan.tables.iter().map(Elements::ty));
+        let tensors: Vec<_> =
+            args.iter().zip(types).map(|(&value, ty)| Tensor::new(value, ty.clone())).collect();
+        let results = (plan.payload)(&mut Build::new(payload), &tensors);
+        let types: Vec<_> = results.iter().map(Tensor::ty).collect();
+        assert_eq!(types, plan.results.iter().collect::<Vec<_>>(), "{kind} makes what was planned");
+        results.iter().map(Tensor::value).collect()
+    })
 }

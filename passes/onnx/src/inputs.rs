@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use weft_dialects::graph::Dims;
+use weft_runtime::length::{Length, Symbol};
+
 use crate::elements::Elements;
 use crate::error::{Report, Result};
+use crate::lengths::Symbols;
 use crate::proto::tensor_shape_proto::dimension::Value as Dim;
 use crate::proto::type_proto::Value as Kind;
 use crate::proto::{ValueInfoProto, type_proto};
@@ -21,6 +25,8 @@ pub struct Options {
     pub offered: BTreeMap<String, Vec<i64>>,
     /// Extents of symbolic dimensions, by the symbol that the model uses.
     pub symbols: BTreeMap<String, i64>,
+    /// What callers may decide between from run to run, by the symbol that the model uses.
+    pub lengths: Vec<Symbol>,
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
     /// at compile time, such as the shape of a Reshape, this is what it is told.
     pub known_inputs: BTreeMap<String, Elements>,
@@ -33,6 +39,7 @@ impl Default for Options {
             shapes: BTreeMap::new(),
             offered: BTreeMap::new(),
             symbols: BTreeMap::new(),
+            lengths: Vec::new(),
             known_inputs: BTreeMap::new(),
         }
     }
@@ -114,8 +121,12 @@ pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Decla
     Ok(Some(Declared { element, dims }))
 }
 
-/// The type of every graph input, in order.
-pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<TensorType>> {
+/// The type of every graph input, in order, and its lengths.
+pub fn resolve(
+    inputs: &[ValueInfoProto],
+    options: &Options,
+    lengths: &Symbols,
+) -> Result<Vec<(TensorType, Dims)>> {
     let given = options.shapes.keys().chain(options.known_inputs.keys());
     for name in given {
         if !inputs.iter().any(|input| input.name() == name) {
@@ -130,8 +141,8 @@ pub fn resolve(inputs: &[ValueInfoProto], options: &Options) -> Result<Vec<Tenso
         all.map(|(number, input)| Bound::of(number, input, options)).collect::<Result<_>>()?;
     // A symbol means one extent, so an input whose shape is given tells about the others.
     let mut symbols = options.symbols.clone();
-    all.iter().try_for_each(|input| input.tell(&mut symbols))?;
-    all.iter().map(|input| input.ty(&symbols)).collect()
+    all.iter().try_for_each(|input| input.tell(&mut symbols, lengths))?;
+    all.iter().map(|input| Ok((input.ty(&symbols, lengths)?, input.dims(lengths)))).collect()
 }
 
 /// A graph input, as it is declared and as options bind it.
@@ -177,7 +188,7 @@ impl<'a> Bound<'a> {
     }
 
     /// Says what its symbols mean, where its shape is given.
-    fn tell(&self, symbols: &mut BTreeMap<String, i64>) -> Result<()> {
+    fn tell(&self, symbols: &mut BTreeMap<String, i64>, lengths: &Symbols) -> Result<()> {
         let what = &self.what;
         let (Some(dims), Some(bound)) = (&self.declared.dims, self.shape) else {
             return Ok(());
@@ -189,6 +200,8 @@ impl<'a> Bound<'a> {
         }
         for (at, (&dim, &extent)) in dims.iter().zip(bound).enumerate() {
             let meant = match dim {
+                // Callers decide it from run to run.
+                Extent::Symbol(symbol) if lengths.get(symbol).is_some() => continue,
                 Extent::Known(declared) => declared,
                 Extent::Symbol(symbol) => *symbols.entry(symbol.to_owned()).or_insert(extent),
                 Extent::Open => extent,
@@ -207,7 +220,16 @@ impl<'a> Bound<'a> {
         Ok(())
     }
 
-    fn ty(&self, symbols: &BTreeMap<String, i64>) -> Result<TensorType> {
+    /// The length of each dimension.
+    fn dims(&self, lengths: &Symbols) -> Dims {
+        let length = |dim: &Extent<'_>| match dim {
+            Extent::Symbol(symbol) => Some(Length::symbol(&lengths.get(symbol)?.name)),
+            Extent::Known(_) | Extent::Open => None,
+        };
+        self.declared.dims.iter().flatten().map(length).collect()
+    }
+
+    fn ty(&self, symbols: &BTreeMap<String, i64>, lengths: &Symbols) -> Result<TensorType> {
         let Self { what, declared, .. } = self;
         let open = |which: String| {
             // Known extents are in the example.
@@ -221,20 +243,29 @@ impl<'a> Bound<'a> {
             let dims = declared.dims.iter().flatten().map(extent).collect::<Vec<_>>();
             let example = if dims.is_empty() { "N".to_owned() } else { dims.join("x") };
             Report::new(format!("{what} has {which}"))
-                .help(format!("every extent is needed: --shape {}={example}", self.name))
+                .help(format!(
+                    "every extent is needed, or how long it may be: --shape {}={example}, or --dim NAME=1..512",
+                    self.name
+                ))
                 .unsupported()
         };
+        let most = |dim: &Extent<'_>| match dim {
+            Extent::Symbol(symbol) => lengths.get(symbol).map(|symbol| symbol.most as i64),
+            Extent::Known(_) | Extent::Open => None,
+        };
         let dims = match (&declared.dims, self.shape) {
-            (_, Some(bound)) => bound.to_vec(),
+            (None, Some(bound)) => bound.to_vec(),
+            (Some(dims), Some(bound)) => {
+                dims.iter().zip(bound).map(|(dim, &extent)| most(dim).unwrap_or(extent)).collect()
+            }
             (None, None) => return Err(open("no shape".to_owned())),
             (Some(dims), None) => dims
                 .iter()
                 .enumerate()
                 .map(|(at, dim)| match *dim {
                     Extent::Known(extent) => Ok(extent),
-                    Extent::Symbol(symbol) => symbols
-                        .get(symbol)
-                        .copied()
+                    Extent::Symbol(symbol) => most(dim)
+                        .or_else(|| symbols.get(symbol).copied())
                         .ok_or_else(|| open(format!("an unknown dimension {at}, {symbol:?}"))),
                     Extent::Open => Err(open(format!("an unknown dimension {at}"))),
                 })

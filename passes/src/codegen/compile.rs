@@ -254,12 +254,20 @@ fn jobs_of(module: Op<'_>, machine: Machine<'_>, target: &Target) -> Vec<Job> {
     kernels
         .map(|kernel| Job {
             kernel: kernel.name.to_owned(),
-            text: machine.carry(&kernel.op.own_text()),
+            text: machine.carry(&symbols_and(&kernel)),
             arg_bytes: bytes_left(&kernel, latest.get(kernel.name)),
             scratch: lent(&kernel),
             form: None,
         })
         .collect()
+}
+
+/// The text of a kernel, behind that of the symbols that its lengths are made of.
+fn symbols_and(kernel: &Kernel<'_>) -> String {
+    let around = kernel.length.and_then(|_| kernel.op.block());
+    let symbols = around.map(|block| block.ops()).unwrap_or_default().into_iter();
+    let symbols = symbols.filter(|op| op.is("graph.symbol")).map(|op| op.own_text() + "\n");
+    symbols.chain([kernel.op.own_text()]).collect()
 }
 
 /// For each kernel and argument the last element from which a range sees a buffer.
@@ -275,6 +283,11 @@ fn latest_starts<'c>(module: Op<'c>) -> HashMap<&'c str, Vec<u64>> {
 
 /// Bytes behind each argument of a kernel, whichever range applies it: LLVM may read all of them.
 fn bytes_left(kernel: &Kernel<'_>, latest: Option<&Vec<u64>>) -> Vec<u64> {
+    if let Some(lengths) = kernel.lengths_read() {
+        // Tensors of callers may be shorter than their types say.
+        let lengths = (!lengths.is_empty()).then_some(8 * lengths.len() as u64);
+        return kernel.args().iter().map(|_| 0).chain(lengths).collect();
+    }
     let left = |(number, arg): (usize, &ir::Val<'_>)| {
         let at = latest.and_then(|latest| latest.get(number)).copied().unwrap_or(0);
         let elem = ty::elem(arg.ty()).and_then(ty::byte_size).unwrap_or(0);
@@ -369,6 +382,8 @@ impl Worker {
                 .map_err(|_| self.failed(kernel, to_functions.name))?;
         }
         machine.erase();
+        let symbols = op.body(0).map(|block| block.ops()).unwrap_or_default();
+        symbols.into_iter().filter(|op| op.is("graph.symbol")).for_each(Op::erase);
         llvm::lower_to_llvm_dialect(&self.mlir, &mut module, half).map_err(|error| {
             self.heard.lock().expect("only this thread listens").push(error.to_string());
             self.failed(kernel, "lowering to the LLVM dialect")

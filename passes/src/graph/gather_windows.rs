@@ -19,6 +19,7 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Context, Linear, Mapping, Op, Val};
 
+use crate::length;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs, index_axis};
 use crate::tile::roller::{Dim, Operator};
 
@@ -32,6 +33,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let mut nests = Vec::new();
     run.module.walk(&mut |op| {
         if op.is("linalg.generic") {

@@ -17,6 +17,7 @@ use weft_dialects::ir::{Block, Context, Linear, Mapping, Op, Type, Val, attr, re
 
 use super::product::is_constant;
 use super::small_factors::{Factor, Wanted, factors};
+use crate::length;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs, index_axis};
 
 /// The pass.
@@ -36,6 +37,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let (hoist, remarks) = (run.flag("hoist")?, run.flag("remarks")?);
     let Some(machine) = Machine::of(run.module).filter(|_| hoist) else { return Ok(()) };
     let wanted: Vec<Wanted<'_>> = machine.instructions().iter().filter_map(Wanted::of).collect();

@@ -21,6 +21,7 @@ use weft_dialects::ir::{Block, Builder, Context, Mapping, Op, Type, Val, attr, r
 
 use super::dequantised::{literal, literal_byte};
 use super::rewritten::{drop_unread, rewritten};
+use crate::length;
 use crate::nest::{
     captures_literals, copy_constants, generic_accesses, generic_axes, generic_inputs,
 };
@@ -46,6 +47,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let multiply = run.word("divide", &[("unknown", true), ("all", false)])?;
     let remarks = run.flag("remarks")?;
     let Some(machine) = Machine::of(run.module).filter(|_| multiply) else { return Ok(()) };

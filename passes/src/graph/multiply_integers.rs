@@ -29,6 +29,7 @@ use super::same_bytes::same_bytes;
 use super::seen_factors::{Around, Seen};
 use super::small_factors::Wanted;
 use crate::cost::product_cycles;
+use crate::length;
 use crate::nest::{Access, Loop, copy_body, generic_accesses, generic_axes, index_axis};
 
 /// The pass.
@@ -52,6 +53,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let integers = run.word("products", &[("integers", true), ("floats", false)])?;
     let remarks = run.flag("remarks")?;
     let Some(machine) = Machine::of(run.module).filter(|_| integers) else { return Ok(()) };

@@ -19,6 +19,7 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Context, Op, Type, remark, ty};
 
 use super::product::{converted, multiplies_extended, whole_product};
+use crate::length;
 use crate::nest::{generic_accesses, generic_axes};
 
 /// The pass.
@@ -42,6 +43,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let to = run.word("to", &[("whole", None), ("bf16", Some("bf16")), ("f16", Some("f16"))])?;
     let remarks = run.flag("remarks")?;
     let Some((name, machine)) = to.zip(Machine::of(run.module)) else { return Ok(()) };

@@ -25,6 +25,7 @@ use super::block_weights::{Along, BlockWeight, Part};
 use super::product::whole_product;
 use super::rewritten::{drop_unread, rewritten};
 use super::small_factors::Wanted;
+use crate::length;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes};
 
 /// The pass.
@@ -48,6 +49,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let bytes = run.word("to", &[("whole", None), ("int16", Some(2)), ("int8", Some(1))])?;
     let remarks = run.flag("remarks")?;
     let Some((bytes, machine)) = bytes.zip(Machine::of(run.module)) else { return Ok(()) };

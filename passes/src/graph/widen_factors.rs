@@ -19,6 +19,7 @@ use weft_dialects::ir::{Context, Op, Type, remark};
 
 use super::nest_cost::{cycles, tile_cycles};
 use super::product::{added_extended, converted, is_constant, multiplies_extended};
+use crate::length;
 use crate::nest::{Access, generic_accesses, generic_axes};
 use crate::tile::Chooser;
 
@@ -43,6 +44,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let words = [("cheaper", Some(true)), ("always", Some(false)), ("never", None)];
     let when = run.word("when", &words)?;
     let remarks = run.flag("remarks")?;

@@ -3,10 +3,11 @@
 use weft_dialects::ir::{Block, Linear, Op, Val, affine, attr, ty};
 
 use super::error::InterpretError;
+use crate::length;
 
 /// The accepted index maps, for messages.
 const MAPS: &str = "one linear index map per operand, with every axis alone in one of them; \
-                    named operations become linalg.generic by linalg-generalize-named-ops";
+                    lengths are numbers; named operations become linalg.generic by linalg-generalize-named-ops";
 
 /// A loop nest over the operands of a `linalg` operation.
 pub(super) struct Generic<'c> {
@@ -52,7 +53,21 @@ impl<'c> Generic<'c> {
             }
         }
         let extents: Option<Vec<u64>> = extents.into_iter().collect();
-        let extents = extents.ok_or_else(|| refuse("an axis has no extent".into()))?;
+        let mut extents = extents.ok_or_else(|| refuse("an axis has no extent".into()))?;
+        let lengths = length::of_axes(op, axes).map_err(refuse)?;
+        let kinds = op.attr("iterator_types").and_then(attr::array).unwrap_or_default();
+        let kinds = kinds.into_iter().map(attr::is_parallel).chain(std::iter::repeat(false));
+        for (extent, (length, kind)) in extents.iter_mut().zip(lengths.into_iter().zip(kinds)) {
+            let Some(length) = length else { continue };
+            // Numbers stand for the lengths of one run. Without one, all points are done that
+            // do not depend on it.
+            let number = length.as_number().and_then(|number| u64::try_from(number).ok());
+            match number.filter(|number| number <= extent) {
+                Some(number) => *extent = number,
+                None if kind => {}
+                None => return Err(refuse(format!("a sum of \"{length}\" points"))),
+            }
+        }
         Ok(Self { op, extents, inputs: inputs.len(), maps, body })
     }
 

@@ -6,6 +6,8 @@ use weft_dialects::ir::{
 };
 use weft_dialects::tile::{Kernel, build};
 
+use crate::length::{self, Length};
+
 use super::border::{Border, emit_pad};
 use super::read::captured;
 use super::{Access, Epilogue, Nest, Start};
@@ -33,7 +35,8 @@ pub fn emit_kernel<'c>(
 
     let mut p = Payload::new(context, block, Location::unknown(context));
     let axes = nest.axes.iter().map(|axis| axis.kind).collect();
-    let points = Points { axes, extents: nest.extents(), apart: apart(nest) };
+    let lengths = nest.axes.iter().map(|axis| axis.length).collect();
+    let points = Points { axes, extents: nest.extents(), lengths, apart: apart(nest) };
     let inputs = take(nest.inputs.len());
     let start_inputs: Vec<Vec<Val<'c>>> = nest
         .starts
@@ -85,6 +88,7 @@ pub fn emit_kernel<'c>(
         }
         copy_body(scalar.builder(), nest.body, args, map, index)
     });
+    write_lengths(context, results[0], &points.lengths);
     if let Some(Epilogue { inputs, body }) = &nest.epilogue {
         let last = Pointwise { inputs, args: &epilogue_inputs, body: *body };
         let index = &places[0].1;
@@ -106,6 +110,7 @@ pub fn emit_kernel<'c>(
 struct Points {
     axes: Vec<Axis>,
     extents: Vec<u64>,
+    lengths: Vec<Option<&'static Length>>,
     /// Axes that no access of one of its bodies has alone.
     apart: Vec<bool>,
 }
@@ -231,10 +236,19 @@ impl<'c> Pointwise<'_, 'c> {
             .collect();
         reads.extend(sums.map(|sums| (sums, index.clone())));
         let place = (place, index);
-        p.generic(&vec![Axis::Parallel; parallel.len()], &reads, &[place], |scalar, args| {
+        let axes = vec![Axis::Parallel; parallel.len()];
+        let result = p.generic(&axes, &reads, &[place], |scalar, args| {
             copy_body(scalar.builder(), self.body, args, Mapping::default(), &[])
-        })[0]
+        })[0];
+        let lengths: Vec<_> = parallel.iter().map(|&axis| points.lengths[axis]).collect();
+        write_lengths(p.context(), result, &lengths);
+        result
     }
+}
+
+/// Writes the lengths of the axes of the nest that gives `result`.
+fn write_lengths<'c>(context: &'c Context, result: Val<'c>, lengths: &[Option<&'static Length>]) {
+    length::set_of_axes(context, result.def().expect("a nest gives its results"), lengths);
 }
 
 /// A scalar body with an argument for each of the types `inputs` and one for the output, in a
@@ -375,7 +389,7 @@ mod tests {
         let kernel = module_op(&module).body(0).expect("a block").ops()[0];
         let mut nest = read_kernel(kernel).expect("a nest");
         assert!(can_be_emitted(&nest));
-        nest.axes = [2, 3].map(|extent| Loop { extent, kind: Axis::Parallel }).to_vec();
+        nest.axes = [2, 3].map(Loop::parallel).to_vec();
         let both = Linear::axis(2, 0).scale(3).add(&Linear::axis(2, 1));
         nest.inputs[0].index = vec![both.clone()];
         nest.outputs[0].index = vec![both];

@@ -11,6 +11,8 @@ impl Nest<'_> {
         let mut words = vec![self.axes.len()];
         for axis in &self.axes {
             words.extend([axis.extent as usize, usize::from(axis.kind == Axis::Reduction)]);
+            // Equal lengths are kept once.
+            words.push(axis.length.map_or(0, |length| std::ptr::from_ref(length) as usize));
         }
         accesses(&mut words, &self.inputs);
         accesses(&mut words, &self.outputs);

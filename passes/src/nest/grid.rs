@@ -7,6 +7,7 @@
 use weft_dialects::tile::RTile;
 
 use super::Nest;
+use crate::length::Length;
 
 /// Pieces along each parallel axis, in the order of the axes.
 ///
@@ -16,6 +17,19 @@ pub fn task_grid(nest: &Nest<'_>, first_rtile: &RTile) -> Vec<u64> {
         .into_iter()
         .map(|axis| nest.axes[axis].extent.div_ceil(first_rtile.sizes[axis]))
         .collect()
+}
+
+/// How many rTasks there are in a run, where callers decide some length of the nest.
+pub(crate) fn task_count(nest: &Nest<'_>, first_rtile: &RTile) -> Option<Length> {
+    let along = |axis: usize| {
+        let (own, size) = (nest.axes[axis], first_rtile.sizes[axis]);
+        match own.length {
+            Some(length) => length.ceil_div(size as i64),
+            None => Length::number(own.extent.div_ceil(size) as i64),
+        }
+    };
+    let counts = parallel_axes(nest).into_iter().map(along);
+    nest.has_lengths().then(|| counts.fold(Length::number(1), |all, count| all.times(&count)))
 }
 
 /// The axes that a grid counts.

@@ -34,16 +34,31 @@ pub use transposes::{may_combine_rows, stores_along, sums_lie_along};
 pub(crate) use unroll::unrolled;
 pub use windows::Windows;
 
+use crate::length::Length;
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Block, Linear, Op, Type, Val, ty};
 
 /// One loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Number of points.
+    /// Number of points, or the most that there may be.
     pub extent: u64,
     /// Parallel or reduction.
     pub kind: Axis,
+    /// Number of points in a run, where callers decide it: the others are not there.
+    pub length: Option<&'static Length>,
+}
+
+impl Loop {
+    /// Over so many independent points.
+    pub fn parallel(extent: u64) -> Self {
+        Self { extent, kind: Axis::Parallel, length: None }
+    }
+
+    /// Over so many points that are folded.
+    pub fn reduction(extent: u64) -> Self {
+        Self { extent, kind: Axis::Reduction, length: None }
+    }
 }
 
 /// A tensor and where each point of the nest touches it.
@@ -183,6 +198,11 @@ impl<'c> Nest<'c> {
     /// where the output lies.
     pub fn casts_sums(&self) -> bool {
         self.epilogue.is_some() && self.sum_type(0) != self.outputs[0].elem()
+    }
+
+    /// Returns whether callers decide how many points some axis has.
+    pub fn has_lengths(&self) -> bool {
+        self.axes.iter().any(|axis| axis.length.is_some())
     }
 
     /// Number of points.

@@ -14,7 +14,7 @@ impl Nest<'_> {
     /// `linalg.index`. A later part of a reduction begins with what the parts before it left.
     pub fn part(&self, axis: usize, from: u64, count: u64) -> (Self, Vec<Linear>) {
         let mut part = self.clone();
-        part.axes[axis].extent = count;
+        part.axes[axis] = Loop { extent: count, ..part.axes[axis] };
         for access in part.accesses_mut() {
             for index in &mut access.index {
                 index.constant += index.coefficients[axis] * from as i64;
@@ -37,9 +37,10 @@ impl Nest<'_> {
     /// are in terms of the new ones.
     pub fn split(&mut self, axis: usize, panel: u64) -> Vec<Linear> {
         let old = self.axes.len();
-        let Loop { extent: whole, kind } = self.axes[axis];
+        let Loop { extent: whole, kind, length } = self.axes[axis];
+        debug_assert!(length.is_none(), "a panel would be cut where nobody knows");
         self.axes[axis].extent /= panel;
-        self.axes.push(Loop { extent: panel, kind });
+        self.axes.push(Loop { extent: panel, kind, length: None });
         let cut = |index: &mut Linear| {
             let factor = index.coefficients[axis];
             index.coefficients[axis] = factor * panel as i64;

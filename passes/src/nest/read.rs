@@ -6,6 +6,8 @@ use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Op, Val, affine, attr, ty};
 use weft_dialects::tile::{self, Compute};
 
+use crate::length;
+
 use super::{Access, Capture, Epilogue, Loop, Nest, Start};
 
 /// Why a payload is no perfect nest.
@@ -14,6 +16,9 @@ pub enum NestError {
     /// An operation that a kernel cannot hold.
     #[error("{0} cannot stand in a kernel; it holds linalg.generic and slices of its arguments")]
     Operation(String),
+    /// Lengths that callers decide, and that are none.
+    #[error("the lengths of a nest's axes are wrong: {0}")]
+    Length(String),
     /// Not exactly one nest, with at most one more per output to start it.
     #[error(
         "a kernel holds one loop nest, what starts its outputs and what becomes of them, this one has {0}"
@@ -46,13 +51,14 @@ pub(crate) fn generic_axes(generic: Op<'_>) -> Result<Vec<Loop>, NestError> {
             }
         }
     }
+    let lengths = length::of_axes(generic, kinds.len()).map_err(NestError::Length)?;
     kinds
         .iter()
-        .zip(extents)
-        .map(|(kind, extent)| {
+        .zip(extents.into_iter().zip(lengths))
+        .map(|(kind, (extent, length))| {
             let kind = if attr::is_parallel(*kind) { Axis::Parallel } else { Axis::Reduction };
             let extent = extent.ok_or_else(|| NestError::Index("without a plain axis".into()))?;
-            Ok(Loop { extent, kind })
+            Ok(Loop { extent, kind, length })
         })
         .collect()
 }

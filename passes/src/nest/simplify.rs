@@ -9,7 +9,9 @@
 
 use weft_dialects::ir::Linear;
 
-use super::{Access, Nest, index_axis};
+use crate::length::{Length, kept};
+
+use super::{Access, Loop, Nest, index_axis};
 
 impl Nest<'_> {
     /// Simplifies in place; shapes of tensors change with their axes, their
@@ -22,7 +24,8 @@ impl Nest<'_> {
         let mut now: Vec<Linear> = (0..count).map(|axis| Linear::axis(count, axis)).collect();
         let asked: Vec<usize> = self.body.ops().into_iter().filter_map(index_axis).collect();
         for axis in (0..count).rev() {
-            if self.axes[axis].extent == 1 && self.axes.len() > 1 {
+            let Loop { extent, length, .. } = self.axes[axis];
+            if extent == 1 && length.is_none() && self.axes.len() > 1 {
                 self.drop_axis(axis, &mut now);
             }
         }
@@ -69,6 +72,8 @@ impl Nest<'_> {
             for inner in 0..self.axes.len() {
                 if outer == inner
                     || self.axes[outer].kind != self.axes[inner].kind
+                    // The points that are there would not follow each other.
+                    || self.axes[inner].length.is_some()
                     || (self.reduces(outer) && inner != outer + 1)
                     || wanted(outer)
                     || wanted(inner)
@@ -101,6 +106,8 @@ impl Nest<'_> {
             }
         }
         self.axes[outer].extent *= extent;
+        let all = |length: &Length| kept(length.times(&Length::number(extent as i64)));
+        self.axes[outer].length = self.axes[outer].length.map(all);
         self.drop_axis(inner, now);
     }
 }

@@ -5,7 +5,7 @@
 //! y[i] = Σ x[i, k]       lanes along k: the lines of the transpose hold one lane of all rows
 //! ```
 
-use super::{Access, Nest, Start, index_axis};
+use super::{Access, Loop, Nest, Start, index_axis};
 
 /// Returns whether every output of a nest without reductions is contiguous along the axis `rows`,
 /// and every input along the axis of the lanes or in one place for all of them.
@@ -45,7 +45,8 @@ fn shares(access: &Access<'_>, axis: usize) -> bool {
 /// one transpose: whole registers only, rows that start alike, and neighbours along one dimension
 /// of the output and of what the epilogue reads.
 pub fn may_combine_rows(nest: &Nest<'_>, lanes_axis: usize, lanes: u64, rows: usize) -> bool {
-    let whole = nest.axes[lanes_axis].extent.is_multiple_of(lanes) && lanes.is_power_of_two();
+    let Loop { extent, length, .. } = nest.axes[lanes_axis];
+    let whole = length.is_none() && extent.is_multiple_of(lanes) && lanes.is_power_of_two();
     let alike = match &nest.starts[0] {
         Start::Unread => true,
         Start::Held => false,

@@ -142,6 +142,7 @@ pub fn check<'c>(
             own.iter().filter_map(|region| places.access(range, region)).collect();
         let mut needed = conflicts.of(&accesses);
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
+        let needed = with_all_parts(&ranges, needed);
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
         // A kernel that reads an argument and keeps nothing of it has written it before.
@@ -196,7 +197,27 @@ fn siblings(one: &Range<'_>, other: &Range<'_>) -> bool {
         && one.name == other.name
         && one.buffers == other.buffers
         && one.at == other.at
-        && (one.end <= other.begin || other.end <= one.begin)
+        && match (one.part, other.part) {
+            (Some([part, parts]), Some([other, all])) => part != other && parts == all,
+            _ => one.end <= other.begin || other.end <= one.begin,
+        }
+}
+
+/// The same ranges, and of those that do a part, all others of the run: each of them may have done
+/// what is needed.
+fn with_all_parts(ranges: &[Range<'_>], needed: Vec<u32>) -> Vec<u32> {
+    let mut all = Vec::new();
+    for number in needed {
+        let own = &ranges[number as usize];
+        let parts = own.part.map_or(0, |[_, parts]| parts as usize);
+        let (first, end) = ((number as usize).saturating_sub(parts), number as usize + parts + 1);
+        let near = ranges.iter().enumerate().take(end).skip(first);
+        all.extend(near.filter(|(_, other)| siblings(own, other)).map(|(near, _)| near as u32));
+        all.push(number);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// The buffers of a program that are written: space, begin, and value.

@@ -40,6 +40,7 @@ pub(crate) fn emit<'c>(
         arenas: Arenas { device: arena, host: host_arena, cluster: schedule.in_clusters.bytes() },
         moved: &moved,
         signature: (&graph.input_types, &graph.output_types),
+        lengths: graph.op.attr("lengths"),
     };
     let (program, block) = program.build(&mut b);
     let mut writer = Writer {
@@ -185,12 +186,14 @@ impl<'c> Writer<'_, 'c> {
             let waits: Vec<_> = range.waits.iter().map(|&wait| tokens[wait as usize]).collect();
             let at: Vec<_> = job.args.iter().map(|arg| arg.at).collect();
             let facts = kernels.facts(job.kernel);
-            let share = (range.end - range.begin) as f64 / facts.tasks as f64;
+            let parts = range.part.map_or(1, |[_, parts]| parts);
+            let share = (range.end - range.begin) as f64 / (facts.tasks * parts) as f64;
             let cycles = (facts.cycles as f64 * share).ceil() as u64;
             let range = RangeOp {
                 name: job.name,
                 kernel: kernels.name(job.kernel),
                 tasks: range.begin..range.end,
+                part: range.part,
                 unit: range.unit,
                 buffers: &buffers,
                 at: &at,

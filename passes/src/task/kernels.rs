@@ -11,7 +11,8 @@ use weft_dialects::tile::{Compute, Kernel, Run};
 use super::touch::Touches;
 use super::{copy, cost};
 use crate::cost::memory_cycles;
-use crate::nest::grid::{parallel_axes, task_grid};
+use crate::length::Length;
+use crate::nest::grid::{parallel_axes, task_count, task_grid};
 use crate::nest::{Nest, NestError, Start, read_members};
 use crate::tile::block::Block;
 use crate::tile::local_buffer;
@@ -22,6 +23,8 @@ use crate::tile::propagate::{Chain, Span, Tiles, links, propagate, reach};
 pub(crate) struct Facts {
     /// Number of rTasks; none where an output is empty.
     pub tasks: u64,
+    /// How many there are in a run, where callers decide that.
+    pub length: Option<Length>,
     /// The regions that they touch.
     pub touches: Touches,
     /// Estimated cycles on one unit.
@@ -188,6 +191,7 @@ impl<'c> Kernels<'c> {
         };
         Ok(Facts {
             tasks: pieces.iter().product(),
+            length: task_count(nest, first).filter(|count| count.as_number().is_none()),
             cycles: said(op).unwrap_or_else(|| cost::cycles(self.machine, compute, nest, &touches)),
             groups: Block::of_compute(self.machine, nest, compute)
                 .map_or(1, |block| block.groups().iter().product()),
@@ -227,6 +231,7 @@ impl<'c> Kernels<'c> {
         let touches = Touches::of_members(nests, &pieces, &last.extents(), tiles);
         Facts {
             tasks: 1,
+            length: None,
             cycles: cycles.ceil().max(1.0) as u64,
             groups: 1,
             keeps: keeps(op, &touches),
@@ -267,6 +272,7 @@ impl<'c> Kernels<'c> {
         let touches = Touches::of_members(nests, pieces, sizes, tiles);
         Ok(Facts {
             tasks: pieces.iter().product(),
+            length: None,
             cycles: cycles.ceil().max(1.0) as u64,
             groups: 1,
             keeps: keeps(op, &touches),
@@ -281,6 +287,7 @@ impl<'c> Kernels<'c> {
             args.iter().filter_map(|&ty| ty::byte_size(ty::elem(ty)?)?.checked_mul(ty::count(ty)?));
         Facts {
             tasks: kernel.tasks,
+            length: None,
             cycles: memory_cycles(self.machine, bytes.sum()).ceil().max(1.0) as u64,
             groups: kernel.groups.max(1),
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
@@ -297,6 +304,7 @@ fn promised(kernel: &device::Kernel<'_>, contract: &Contract) -> Facts {
     let inputs = written.iter().position(|written| *written).unwrap_or(args.len());
     Facts {
         tasks: kernel.tasks,
+        length: None,
         touches: Touches::promised(contract, &args, inputs),
         cycles: contract.cycles.max(1),
         groups: kernel.groups.max(1),

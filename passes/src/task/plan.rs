@@ -15,10 +15,13 @@ mod sources;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_dialects::device::{Machine, Scope};
+use weft_dialects::device::{self, Machine, Scope};
 use weft_dialects::ir::{Op, Type, Val, ty};
-use weft_dialects::task;
-use weft_runtime::plan::{Base, Buffer, CodeKind, Kernel, Moved, Plan, PlanError, Step};
+use weft_dialects::{lengths, task};
+use weft_runtime::length::Length;
+use weft_runtime::plan::{
+    Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Step,
+};
 
 use crate::arch;
 use ports::ports;
@@ -99,6 +102,8 @@ pub fn plan<'c>(
         buffers: HashMap::new(),
         kernels: HashMap::new(),
         names: HashMap::new(),
+        device_kernels: device_kernels(program),
+        tables: HashMap::new(),
         steps: HashMap::new(),
         clocks: Vec::new(),
         last: vec![None; units as usize],
@@ -107,6 +112,7 @@ pub fn plan<'c>(
     };
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
     planner.plan.outputs = ports("output", &ops, &program.output_types)?;
+    planner.plan.lengths = port_lengths(program, &planner.plan);
     planner.plan.constant_bytes = planner.sources.bytes;
     for op in ops {
         planner.statement(op)?;
@@ -115,6 +121,31 @@ pub fn plan<'c>(
     planner.plan.launches.retain(|&step| step < steps);
     planner.plan.validate()?;
     Ok(Planned { plan: planner.plan, constants: planner.sources.list })
+}
+
+/// The kernels around a program that are code.
+fn device_kernels<'c>(program: &task::Program<'c>) -> HashMap<&'c str, device::Kernel<'c>> {
+    let around = program.op.block().map(|block| block.ops()).unwrap_or_default().into_iter();
+    let kernels = around.filter_map(device::Kernel::of);
+    kernels.map(|kernel| (kernel.name, kernel)).collect()
+}
+
+/// The symbols of a program, and the lengths of its ports.
+fn port_lengths(program: &task::Program<'_>, plan: &Plan) -> Lengths {
+    let all = lengths::of_ports(program.op);
+    let of = |ports: &[Port], lengths: &[Vec<Option<Length>>]| {
+        let own = ports.iter().zip(lengths);
+        let whole = |extent: &u64| Length::number(*extent as i64);
+        let of_port = |(port, lengths): (&Port, &Vec<Option<Length>>)| {
+            let dims = port.shape.iter().zip(lengths);
+            dims.map(|(extent, own)| own.clone().unwrap_or_else(|| whole(extent))).collect()
+        };
+        own.map(of_port).collect::<Vec<Vec<Length>>>()
+    };
+    let (inputs, outputs) = all.split_at(all.len().min(plan.inputs.len()));
+    let symbols = if all.is_empty() { Vec::new() } else { lengths::symbols(program.op) };
+    let (inputs, outputs) = (of(&plan.inputs, inputs), of(&plan.outputs, outputs));
+    Lengths { symbols, inputs, outputs, ..Lengths::default() }
 }
 
 fn broken(op: Op<'_>) -> PlanningError {
@@ -137,6 +168,10 @@ struct Planner<'c> {
     buffers: HashMap<Buffer, u32>,
     kernels: HashMap<&'c str, u32>,
     names: HashMap<&'c str, u32>,
+    /// Kernels that are code, by name.
+    device_kernels: HashMap<&'c str, device::Kernel<'c>>,
+    /// The buffer of lengths that a kernel reads, by its name.
+    tables: HashMap<&'c str, Option<u32>>,
     /// By token.
     steps: HashMap<Val<'c>, u32>,
     /// For each step and unit, how many steps of the unit are done when the step is.
@@ -202,12 +237,13 @@ impl<'c> Planner<'c> {
         let number = self.plan.steps.len() as u32;
         let seen = range.buffers.iter().zip(&range.at);
         let buffers = seen.map(|(&value, &at)| self.buffer(range.op, value, at));
-        let buffers = buffers.collect::<Result<_, _>>()?;
+        let buffers: Vec<u32> = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
         let mut waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
         waits.extend(self.fence[unit].iter());
         self.fence[unit] = Rc::from([]);
         let waits = self.reduce(number, unit, waits);
+        let buffers = buffers.into_iter().chain(self.lengths_of(range.kernel)).collect();
         let (kernels, names) = (&mut self.plan.kernels, &mut self.plan.ops);
         let kernel = *self.kernels.entry(range.kernel).or_insert_with(|| {
             kernels.push(Kernel { symbol: range.kernel.to_owned(), scratch_bytes: 0 });
@@ -221,8 +257,42 @@ impl<'c> Planner<'c> {
         let least_ps = range.cycles.zip(self.clock_mhz.filter(|&mhz| mhz > 0));
         let least_ps = least_ps.map_or(0, |(cycles, mhz)| cycles.saturating_mul(1_000_000) / mhz);
         self.plan.least_ps.push(least_ps);
+        self.share(number, range)?;
         self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
         self.steps.insert(range.token(), number);
+        Ok(())
+    }
+
+    /// The buffer of the lengths that a kernel reads, if it reads some.
+    fn lengths_of(&mut self, kernel: &'c str) -> Option<u32> {
+        if let Some(known) = self.tables.get(kernel) {
+            return *known;
+        }
+        let read = self.device_kernels.get(kernel).and_then(device::Kernel::lengths_read);
+        let read: Vec<Length> = read?.iter().filter_map(|text| text.parse().ok()).collect();
+        let table = &mut self.plan.lengths.table;
+        let place = Buffer {
+            base: Base::Lengths,
+            offset: table.len() as u64 * 8,
+            bytes: read.len() as u64 * 8,
+        };
+        let any = !read.is_empty();
+        table.extend(read);
+        let number = any.then(|| {
+            self.plan.buffers.push(place);
+            self.plan.buffers.len() as u32 - 1
+        });
+        self.tables.insert(kernel, number);
+        number
+    }
+
+    /// Lets a step do its share of the rTasks that there are in a run.
+    fn share(&mut self, step: u32, range: &task::Range<'c>) -> Result<(), PlanningError> {
+        let Some([part, parts]) = range.part else { return Ok(()) };
+        let kernel = self.device_kernels.get(range.kernel).and_then(|kernel| kernel.length);
+        let tasks = kernel.and_then(|text| text.parse().ok()).ok_or_else(|| broken(range.op))?;
+        let (part, parts) = (part as u32, parts as u32);
+        self.plan.lengths.shares.push(Share { step, tasks, part, parts });
         Ok(())
     }
 

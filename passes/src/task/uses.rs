@@ -7,6 +7,7 @@ use weft_dialects::ir::{Op, Val};
 use weft_dialects::tile::{Empty, Graph, Run, View};
 
 use super::kernels::Kernels;
+use crate::length;
 
 /// Facts about tensors before buffers are placed. Views count as the
 /// tensor they show.
@@ -24,12 +25,18 @@ impl<'c> Uses<'c> {
         let ops = graph.body.ops();
         let mut uses =
             Uses { needed: HashSet::new(), constant: HashSet::new(), last: HashMap::new() };
+        let folding = graph.op.parent().map(length::folding_kernels).unwrap_or_default();
+        // As much of it is written as callers have memory for.
+        let lengths = graph.op.attr("lengths").is_some();
+        let given: HashSet<_> = graph.results().into_iter().filter(|_| lengths).map(root).collect();
         for &op in &ops {
+            let is_given = op.results().iter().any(|result| given.contains(result));
             let constant = match op.name() {
                 "graph.weight" | "graph.constant" => true,
                 "tile.run" => {
                     let run = Run::of(op).ok_or(Failed)?;
-                    kernels.is_tile(run.kernel) && uses.folds(&run)
+                    let fixed = !is_given && !folding.contains(run.kernel);
+                    fixed && kernels.is_tile(run.kernel) && uses.folds(&run)
                 }
                 _ => false,
             };

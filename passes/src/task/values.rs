@@ -13,10 +13,11 @@
 //! the caller's buffer at once; an input, a constant, or a tensor that is given
 //! twice is copied there at the end. Runs without readers are dropped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Type, Val, ty};
+use weft_dialects::lengths;
 use weft_dialects::tile::{Empty, Graph, Run};
 
 use super::kernels::Kernels;
@@ -125,16 +126,22 @@ pub(crate) fn lower<'c>(
         outputs: Vec::new(),
         jobs: Vec::new(),
     };
-    let mut lowering = Lowering { uses, out, values: HashMap::new(), kernels, shared };
-    for arg in graph.body.args() {
+    let lengths = lengths::of_ports(graph.op);
+    let long: Vec<bool> = lengths.iter().map(|dims| dims.iter().any(Option::is_some)).collect();
+    let values = HashMap::new();
+    let mut lowering = Lowering { uses, out, values, kernels, shared, shorter: HashSet::new() };
+    for (number, arg) in graph.body.args().into_iter().enumerate() {
         let storage = lowering.storage(graph.op, arg.ty(), StorageClass::Input)?;
+        if long.get(number) == Some(&true) {
+            lowering.shorter.insert(storage);
+        }
         lowering.values.insert(arg, Content::In(storage));
         lowering.out.inputs.push(storage);
     }
     for (position, op) in graph.body.iter().enumerate() {
         lowering.statement(position, op)?;
     }
-    lowering.outputs(graph)?;
+    lowering.outputs(graph, &long)?;
     Ok(lowering.out)
 }
 
@@ -152,6 +159,8 @@ struct Lowering<'c, 'k> {
     values: HashMap<Val<'c>, Content<'c>>,
     kernels: &'k mut Kernels<'c>,
     shared: &'c str,
+    /// Storages of callers that may be shorter than they are laid out.
+    shorter: HashSet<usize>,
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -299,6 +308,12 @@ impl<'c> Lowering<'c, '_> {
         if count == 0 {
             return Ok(());
         }
+        if [from, to].iter().any(|storage| self.shorter.contains(storage)) {
+            let what = format!("\"{name}\" is a copy of a tensor whose length callers decide");
+            Report::new(op.location(), what)
+                .help("let a kernel that has the length write it, such as that of an Identity");
+            return Err(Failed);
+        }
         let kernel = self.kernels.copying(op, count, elem, None)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
@@ -306,7 +321,9 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
-    fn outputs(&mut self, graph: &Graph<'c>) -> Result<(), Failed> {
+    /// `shorter` says of inputs and outputs whether callers decide a length.
+    fn outputs(&mut self, graph: &Graph<'c>, shorter: &[bool]) -> Result<(), Failed> {
+        let inputs = graph.body.args().len();
         for (number, value) in graph.results().into_iter().enumerate() {
             let class = StorageClass::Output(number);
             let storage = match self.content(graph.op, value)? {
@@ -320,6 +337,9 @@ impl<'c> Lowering<'c, '_> {
                 }
                 Content::In(other) => {
                     let own = self.storage(graph.op, value.ty(), class)?;
+                    if shorter.get(inputs + number) == Some(&true) {
+                        self.shorter.insert(own);
+                    }
                     let end = graph.body.terminator().ok_or(Failed)?;
                     self.copy(end, graph.outputs[number], other, own)?;
                     own

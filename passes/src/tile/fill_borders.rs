@@ -19,7 +19,6 @@
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
-use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Builder, Context, Linear, Op, attr, remark};
 use weft_dialects::tile::build::RunOp;
 
@@ -30,6 +29,7 @@ use super::pace::Pace;
 use super::peel::fresh;
 use super::views::{applied, erase_views, graphs_and_kernels, kernel_of, readers, root, view};
 use super::{private_cache, waiting_memory};
+use crate::length;
 use crate::nest::{self, Access, Loop, Nest, Start, index_axis};
 use crate::remarks::chosen;
 
@@ -61,6 +61,9 @@ enum Which {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let machine = run.machine()?;
     let words = [("cheaper", Some(Which::Cheaper)), ("all", Some(Which::All)), ("none", None)];
     let (which, remarks) = (run.word("borders", &words)?, run.flag("remarks")?);
@@ -294,7 +297,7 @@ impl Region {
             shape: output.shape.clone(),
             index: self.0.iter().enumerate().map(index).collect(),
         };
-        let parallel = |&[_, _, extent]: &[u64; 3]| Loop { extent, kind: Axis::Parallel };
+        let parallel = |&[_, _, extent]: &[u64; 3]| Loop::parallel(extent);
         let axes = self.0.iter().map(parallel).collect();
         let mut nest = Nest { axes, outputs: vec![access], ..fill.clone() };
         nest.simplify();

@@ -23,6 +23,7 @@ use super::layout::{self, Layout};
 use super::pack_weights::{
     constant_operands, emit_packer, kernels, known_inputs, rewire, takes_panels,
 };
+use crate::length;
 use crate::nest::{self, Access, Border, Nest, index_axis};
 use crate::remarks::chosen;
 
@@ -47,6 +48,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let machine = run.machine()?;
     let used = run.word("depth", &[("cheaper", true), ("none", false)])?;
     let remarks = run.flag("remarks")?;

@@ -73,7 +73,8 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         // One panel is the axis itself.
         let extent = nest.axes[axis].extent;
         let panel = layout::panel(extent, mapped.lanes)
-            .filter(|&panel| !nest.reduces(axis) && panel < extent);
+            .filter(|&panel| !nest.reduces(axis) && panel < extent)
+            .filter(|_| nest.axes[axis].length.is_none());
         if panel.is_some_and(|panel| !takes_panels(&nest, axis, panel)) {
             continue;
         }
@@ -210,7 +211,7 @@ pub(super) fn emit_packer<'c>(
     )[0];
     let body = copy.def().and_then(|op| op.body(0)).expect("a nest has a body");
     let nest = Nest {
-        axes: shape.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
+        axes: shape.iter().map(|&extent| Loop::parallel(extent)).collect(),
         inputs: vec![Access {
             tensor: access.tensor,
             shape: access.shape.clone(),

@@ -65,7 +65,7 @@ pub(super) fn sum<'c>(
         vec![b.same(&fold, &[args[1], args[0]])]
     });
     let mut axes: Vec<Loop> = parallel.iter().map(|&axis| nest.axes[axis]).collect();
-    axes.push(Loop { extent: count, kind: Axis::Reduction });
+    axes.push(Loop::reduction(count));
     let starts = nest.starts.iter().map(|start| match start {
         Start::From { inputs, body } => Start::From { inputs: all(inputs), body: *body },
         other => other.clone(),

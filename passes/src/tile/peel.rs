@@ -27,6 +27,7 @@ use super::isa::{self, Mapping, Search};
 use super::layout::Layout;
 use super::pack_weights::{constant_operands, kernels, known_inputs};
 use super::policy::{self, Ranked, Tiled};
+use crate::length;
 use crate::nest::{self, Access, Border, Nest, Start};
 use crate::remarks::chosen;
 
@@ -59,6 +60,9 @@ enum Ends {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let machine = run.machine()?;
     let words = [("cheaper", Ends::Cheaper), ("all", Ends::All), ("none", Ends::None)];
     let (ends, remarks) = (run.word("ends", &words)?, run.flag("remarks")?);

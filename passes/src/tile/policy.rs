@@ -229,7 +229,9 @@ pub(super) fn candidates<'c>(
 ) -> Result<Ranked<'c>, String> {
     let mut found: Vec<Candidate<'c>> = Vec::new();
     let mut compared = 0;
-    let blocks = if search.apart { Vec::new() } else { Block::all(machine, nest) };
+    // Lanes stop at a length that callers decide; tiles of instructions and of groups are whole.
+    let fixed = !nest.has_lengths();
+    let blocks = if search.apart || !fixed { Vec::new() } else { Block::all(machine, nest) };
     let share = block::shares(machine, &blocks);
     // Groups of lanes are compared with what they wait for; where they may share tiles, that is their cost.
     let alone = group_lanes(machine).filter(|_| !search.apart).map(|_| Alone::of(machine, nest));
@@ -243,7 +245,14 @@ pub(super) fn candidates<'c>(
         }
     }
     for memory in memories {
-        let Some(facts) = Facts::of(machine, memory) else {
+        let facts = Facts::of(machine, memory);
+        if !fixed && facts.as_ref().is_some_and(|facts| facts.stage.is_some()) {
+            unreached = Some(format!(
+                "callers decide how long it is, and tiles wait on the way to @{memory}"
+            ));
+            continue;
+        }
+        let Some(facts) = facts else {
             unreached = Some(format!(
                 "no move goes from the shared memory to @{memory} and back, nor do strided ones by another memory"
             ));
@@ -254,7 +263,8 @@ pub(super) fn candidates<'c>(
         let lanes = ByLanes { machine, nest, memory, facts, alone, share, layouts, search, keep };
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
-    for mut matrix in isa::choices(machine, nest, search) {
+    let matrices = if fixed { isa::choices(machine, nest, search) } else { Vec::new() };
+    for mut matrix in matrices {
         let waiting = |cost| alone.map_or(cost, |alone| alone.cost(&matrix.tile, cost));
         let own = |cost| if share { waiting(cost) } else { cost };
         let (cost, with_waits) = (own(matrix.cost), waiting(matrix.cost).cycles);
@@ -344,6 +354,7 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
                     };
                     let (mut least, mut plain) = (f64::INFINITY, f64::INFINITY);
+                    let ends = |shape: &Shape| shape.grow.is_none() || !nest.has_lengths();
                     let costed = |(shape, rule): (Shape, Rule)| {
                         // Ends of another shape are more code, and have to be worth it.
                         let most = match shape.grow {
@@ -372,7 +383,11 @@ impl<'n, 'c> ByLanes<'n, 'c> {
                         }
                         Some((shape, rule, cost, rank))
                     };
-                    let mut tiles: Vec<_> = candidates.into_iter().filter_map(costed).collect();
+                    let mut tiles: Vec<_> = candidates
+                        .into_iter()
+                        .filter(|(shape, _)| ends(shape))
+                        .filter_map(costed)
+                        .collect();
                     by_cycles(&mut tiles, |tile| tile.3);
                     tiles.truncate(self.keep);
                     found.extend(tiles.into_iter().map(|(shape, rule, cost, rank)| Candidate {

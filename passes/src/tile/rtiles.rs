@@ -110,7 +110,8 @@ fn in_parts<'c>(
     registers: &RTile,
     task: RTile,
 ) -> (RTile, Option<RTile>) {
-    let part = Private::of(machine).and_then(|private| {
+    let private = Private::of(machine).filter(|_| !nest.has_lengths());
+    let part = private.and_then(|private| {
         let parts = Parts::of(nest, &private, lanes.shape.lanes_axis)?.growing(lanes.shape.grow);
         let share = |axis: usize| {
             let whole = nest.axes[axis].extent.max(1);

@@ -23,7 +23,8 @@ use super::way::{gather, private_cache, way};
 use super::windows;
 use crate::cost::home::{Beside, room};
 use crate::nest::{
-    Access, Border, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along, sums_lie_along,
+    Access, Border, Loop, MOST_PHASES, Nest, Windows, may_combine_rows, stores_along,
+    sums_lie_along,
 };
 
 /// A reduction of at most so many points is written out
@@ -212,8 +213,10 @@ impl<'n, 'c> Registers<'n, 'c> {
         };
         let registers: u64 = self.rows.iter().map(|&axis| self.sizes[axis]).product();
         let few = |axis: &usize| {
-            let extent = self.nest.axes[*axis].extent;
-            extent <= MOST_TAPS && extent * registers * self.vectors <= MOST_UNROLLED
+            let Loop { extent, length, .. } = self.nest.axes[*axis];
+            length.is_none()
+                && extent <= MOST_TAPS
+                && extent * registers * self.vectors <= MOST_UNROLLED
         };
         let innermost = self.reductions().last().filter(|axis| Some(*axis) != parted);
         innermost.filter(window).filter(few).into_iter().collect()

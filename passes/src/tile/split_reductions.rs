@@ -35,6 +35,7 @@ use super::policy::Tiled;
 use super::split_rows::CUT;
 use super::views::view;
 use super::way::local_buffer;
+use crate::length;
 use crate::nest::{self, Access, Border, Nest};
 use crate::remarks::{Refused, chosen};
 
@@ -71,6 +72,9 @@ const MOST_WAVES: u64 = 2;
 pub(super) const MOST_PARTS: u64 = 4;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let (split, remarks) = (run.flag("split")?, run.flag("remarks")?);
     if !split {
         return Ok(());

@@ -237,6 +237,7 @@ impl<'a> Device<'a> {
                 Base::Constant => &mut self.constants,
                 Base::Arena => &mut self.arena,
                 Base::Host | Base::Cluster(_) => unreachable!("everything fits the machine"),
+                Base::Lengths => unreachable!("all shapes are fixed"),
             };
             assert!(4 * place < buffer.bytes as i64, "{name} stays inside its buffers");
             let writable = matches!(buffer.base, Base::Output(_) | Base::Arena);
@@ -245,7 +246,8 @@ impl<'a> Device<'a> {
             match buffer.base {
                 Base::Arena => seen(0, at, write.is_some()),
                 Base::Output(output) => seen(output + 1, at, write.is_some()),
-                Base::Input(_) | Base::Constant | Base::Host | Base::Cluster(_) => {}
+                Base::Input(_) | Base::Constant | Base::Host | Base::Cluster(_) | Base::Lengths => {
+                }
             }
             let element = &mut memory[at];
             std::mem::replace(element, write.unwrap_or(*element))

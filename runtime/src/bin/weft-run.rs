@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 use weft_runtime::compare::Tolerance;
+use weft_runtime::length::Symbol;
 use weft_runtime::plan::CodeKind;
 use weft_runtime::session::Job;
 use weft_runtime::{Artifact, Model};
@@ -32,6 +33,9 @@ struct Args {
     /// Expected outputs by tensor name, or arr_0, arr_1 … in output order.
     #[arg(long, value_name = "NPZ")]
     expect: Option<PathBuf>,
+    /// The length of a dimension of random inputs; the largest that it may have without.
+    #[arg(long, value_name = "NAME=N", value_parser = dim)]
+    dim: Vec<(String, u64)>,
     /// Allowed difference relative to the expected value.
     #[arg(long, default_value_t = 1e-3, value_parser = tolerance)]
     rtol: f64,
@@ -112,6 +116,7 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         inputs: args.inputs.clone(),
         outputs: args.outputs.clone(),
         expect: args.expect.clone(),
+        lengths: args.dim.clone(),
         tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
         bench: args.bench,
@@ -133,6 +138,14 @@ fn run(args: &Args) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+fn dim(text: &str) -> Result<(String, u64), String> {
+    let symbol: Symbol = text.parse().map_err(|error| format!("{error}"))?;
+    match symbol.least == symbol.most {
+        true => Ok((symbol.name, symbol.most)),
+        false => Err(format!("`{text}` is more than one length; NAME=7 is one")),
+    }
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -79,6 +79,8 @@ impl From<ModelError> for Failure {
             CpuError::Threads { .. }
             | CpuError::Count { .. }
             | CpuError::Size { .. }
+            | CpuError::Lengths { .. }
+            | CpuError::Bind(_)
             | CpuError::OtherModel => Status::InvalidArgument,
         };
         Failure::new(status, &error)

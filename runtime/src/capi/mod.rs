@@ -399,7 +399,7 @@ unsafe fn run(
         .collect();
     match &model.model {
         Held::Cpu(model) => {
-            let ran = model.run_shared(&inputs, &mut outputs, cancel);
+            let ran = model.run_shared(None, &inputs, &mut outputs, cancel);
             Ok(ran.map_err(ModelError::from)?)
         }
         Held::Other(model) => {

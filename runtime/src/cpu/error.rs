@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::artifact::ArtifactError;
+use crate::plan::BindError;
 
 /// Why loading or running on the processor failed.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,10 @@ pub enum CpuError {
     Symbol { symbol: String },
     #[error("the model has {expected} {kind}s and was given {found}")]
     Count { kind: &'static str, expected: usize, found: usize },
+    #[error("callers decide lengths of the model, and none were said: {}", symbols.join(", "))]
+    Lengths { symbols: Vec<String> },
+    #[error(transparent)]
+    Bind(#[from] BindError),
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]
     Size { kind: &'static str, name: String, expected: u64, found: u64 },
 }

@@ -3,7 +3,7 @@
 //! The processor keeps the places of a few thousand pages at hand and fetches ahead within
 //! a page only: on small pages a stream from memory reaches three quarters of the bandwidth.
 
-use memmap2::{Advice, MmapMut};
+use memmap2::{Advice, MmapMut, MmapOptions};
 
 use super::CpuError;
 
@@ -19,6 +19,13 @@ pub fn zeroed(bytes: usize) -> Result<MmapMut, CpuError> {
         let _ = map.advise(Advice::HugePage);
     }
     Ok(map)
+}
+
+/// The same without a claim on all of it: of an arena that is laid out for the greatest lengths, most
+/// runs touch a part.
+pub fn zeroed_where_touched(bytes: usize) -> Result<MmapMut, CpuError> {
+    let system = |source| CpuError::System { what: "get memory for the model", source };
+    MmapOptions::new().len(bytes.max(1)).no_reserve_swap().map_anon().map_err(system)
 }
 
 /// A copy of constants that lie in a file, whose pages are small; `None` for those so few

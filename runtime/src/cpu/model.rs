@@ -14,7 +14,7 @@ use super::schedule::{Operand, Schedule};
 use super::slot::End;
 use super::{CpuError, features, memory};
 use crate::artifact::Artifact;
-use crate::plan::{Base, Plan, Port};
+use crate::plan::{Base, Binding, Plan, Port};
 
 /// The times of a step, in nanoseconds since the model was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub struct Model {
     constants: Option<MmapMut>,
     /// Operands that change from run to run, by index.
     moving: Vec<usize>,
+    /// Lengths of runs that say none.
+    bound: Option<Binding>,
     profiling: bool,
     /// Numbers of the handles that cancel.
     cancels: AtomicU64,
@@ -88,8 +90,10 @@ impl Model {
         let moving = (0..schedule.operands.len()).filter(moving).collect();
         let pool = Pool::new(schedule, plan.steps.len())?;
         let cancels = AtomicU64::new(0);
+        let bound = if plan.has_lengths() { None } else { Some(plan.bind_values(&[])?) };
+        let profiling = false;
         let model =
-            Model { pool, _code: code, artifact, constants, moving, profiling: false, cancels };
+            Model { pool, _code: code, artifact, constants, moving, bound, profiling, cancels };
         model.memory(0)?;
         Ok(model)
     }
@@ -122,14 +126,24 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// A number of inputs or outputs, or a size, that is not the plan's; a kernel that failed,
-    /// after which the model can be used as before.
+    /// A number of inputs or outputs, or a size, that is not the plan's; lengths that nobody
+    /// has said ([`Model::bind`]); a kernel that failed, after which the model can be used as
+    /// before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CpuError> {
-        self.request(inputs, outputs, None, self.profiling)
+        self.request(self.bound()?, inputs, outputs, None, self.profiling)
+    }
+
+    /// Says the lengths of all later runs, where callers decide them ([`Plan::bind_shapes`]).
+    ///
+    /// Tensors of callers are dense: of the shapes that the binding says. Those whose rows the plan
+    /// lays out further apart are copied.
+    pub fn bind(&mut self, binding: Binding) {
+        self.bound = Some(binding);
     }
 
     /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
-    /// model, if the run may have to end early.
+    /// model, if the run may have to end early; `binding` says the lengths of this run, if not those
+    /// of [`Model::bind`].
     ///
     /// Each request works in memory of its own. The caller is one of the model's threads for its
     /// own request; the others take requests in the order in which they were made. Where more are
@@ -141,11 +155,19 @@ impl Model {
     /// the memory of one request more.
     pub fn run_shared(
         &self,
+        binding: Option<&Binding>,
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
         cancel: Option<&Cancel>,
     ) -> Result<(), CpuError> {
-        self.request(inputs, outputs, cancel, false)
+        let binding = binding.map_or_else(|| self.bound(), Ok)?;
+        self.request(binding, inputs, outputs, cancel, false)
+    }
+
+    fn bound(&self) -> Result<&Binding, CpuError> {
+        self.bound.as_ref().ok_or_else(|| CpuError::Lengths {
+            symbols: self.plan().lengths.symbols.iter().map(ToString::to_string).collect(),
+        })
     }
 
     /// A new handle that cancels runs of this model which are given it.
@@ -156,14 +178,15 @@ impl Model {
 
     fn request(
         &self,
+        binding: &Binding,
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
         cancel: Option<&Cancel>,
         profiling: bool,
     ) -> Result<(), CpuError> {
         let plan = self.plan();
-        check("input", &plan.inputs, inputs.iter().map(|b| b.len()))?;
-        check("output", &plan.outputs, outputs.iter().map(|b| b.len()))?;
+        check("input", &plan.inputs, &binding.inputs, inputs.iter().map(|b| b.len()))?;
+        check("output", &plan.outputs, &binding.outputs, outputs.iter().map(|b| b.len()))?;
         let Shared { queue, schedule, .. } = self.pool.shared();
         let mut request = match cancel {
             None => queue.open(0),
@@ -172,7 +195,7 @@ impl Model {
         };
         let memory = self.memory(request.index())?;
         memory.set_profiling(profiling);
-        memory.place(schedule, &self.moving, inputs, outputs)?;
+        memory.place(schedule, &self.moving, binding, inputs, outputs)?;
         // SAFETY: operands of ports point into memory borrowed for this call or into staging,
         // others into memory that this model owns, none of it but the constants and inputs shared
         // with another request; the plan was validated against the sizes of all of them, and a
@@ -185,7 +208,7 @@ impl Model {
             End::Failed => return Err(self.failed(memory)),
             End::Complete | End::Closed => {}
         }
-        memory.copy_out(outputs);
+        memory.copy_out(binding, outputs);
         Ok(())
     }
 
@@ -234,13 +257,15 @@ impl Model {
 fn check(
     kind: &'static str,
     ports: &[Port],
+    shapes: &[Vec<u64>],
     given: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), CpuError> {
-    if given.len() != ports.len() {
+    if given.len() != ports.len() || shapes.len() != ports.len() {
         return Err(CpuError::Count { kind, expected: ports.len(), found: given.len() });
     }
-    for (port, found) in ports.iter().zip(given) {
-        let (expected, found) = (port.bytes().unwrap_or(0), found as u64);
+    for ((port, shape), found) in ports.iter().zip(shapes).zip(given) {
+        let elements: u64 = shape.iter().product();
+        let (expected, found) = (elements * port.dtype.bytes() as u64, found as u64);
         if found != expected {
             return Err(CpuError::Size { kind, name: port.name.clone(), expected, found });
         }

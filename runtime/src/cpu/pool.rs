@@ -190,10 +190,14 @@ impl Shared {
 
     fn call(call: &Call, memory: &RequestMemory) {
         let operands = &memory.operands[call.operands.clone()];
+        let [begin, end] = call.share.map_or([call.begin, call.end], |own| memory.share(own));
+        if begin == end {
+            return;
+        }
         // SAFETY: an AtomicPtr has the layout of a pointer, and nobody writes the operands
         // during a run. That they point where they should is the promise of `Pool::run`'s
         // caller.
-        unsafe { (call.kernel)(operands.as_ptr().cast(), call.begin, call.end) };
+        unsafe { (call.kernel)(operands.as_ptr().cast(), begin, end) };
     }
 
     fn now(&self) -> u64 {

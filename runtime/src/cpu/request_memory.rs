@@ -1,13 +1,13 @@
 //! The memory of one request: arenas, scratch of workers, and the addresses of all operands.
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::MmapRaw;
 
 use super::schedule::{Operand, Schedule};
-use super::{CpuError, memory};
-use crate::plan::{Base, Plan, Port};
+use super::{CpuError, memory, spread};
+use crate::plan::{Base, Binding, Plan, Port};
 
 /// The memory of the request in a slot. Between requests only the holder of the slot touches it;
 /// posting the request publishes it.
@@ -16,6 +16,10 @@ pub struct RequestMemory {
     pub operands: Box<[AtomicPtr<u8>]>,
     inputs: Box<[PortMemory]>,
     outputs: Box<[PortMemory]>,
+    /// What kernels read of the request's lengths.
+    lengths: Box<[AtomicI64]>,
+    /// The first rTask, and the one behind the last, of each step that does a share.
+    shares: Box<[[AtomicU64; 2]]>,
     profiling: AtomicBool,
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
@@ -26,11 +30,13 @@ pub struct RequestMemory {
 }
 
 /// A port: its size, its address in the current request, and memory for callers whose own is not
-/// aligned to the element's size.
+/// aligned to the element's size, or whose rows lie closer together.
 struct PortMemory {
     bytes: usize,
-    /// Alignment of an element.
+    /// Size and alignment of an element.
     align: usize,
+    /// The shape that the plan lays out.
+    extents: Vec<u64>,
     at: AtomicPtr<u8>,
     staging: OnceLock<MmapRaw>,
 }
@@ -50,15 +56,25 @@ impl RequestMemory {
         schedule: &Schedule,
         constants: *mut u8,
     ) -> Result<RequestMemory, CpuError> {
-        let arena = MmapRaw::from(memory::zeroed(plan.arena_bytes as usize)?);
+        let arena_bytes = plan.arena_bytes as usize;
+        let arena = match plan.has_lengths() {
+            true => memory::zeroed_where_touched(arena_bytes)?,
+            false => memory::zeroed(arena_bytes)?,
+        };
+        let arena = MmapRaw::from(arena);
         let host = MmapRaw::from(memory::zeroed(plan.host_bytes as usize)?);
         let lent = schedule.scratch_bytes;
         let scratch = MmapRaw::from(memory::zeroed(lent * schedule.workers.len())?);
+        let lengths: Box<[AtomicI64]> =
+            plan.lengths.table.iter().map(|_| AtomicI64::default()).collect();
         let resolve = |operand: &Operand| {
             let (base, offset) = match *operand {
                 Operand::Buffer { base: Base::Constant, offset } => (constants, offset),
                 Operand::Buffer { base: Base::Arena, offset } => (arena.as_mut_ptr(), offset),
                 Operand::Buffer { base: Base::Host, offset } => (host.as_mut_ptr(), offset),
+                Operand::Buffer { base: Base::Lengths, offset } => {
+                    (lengths.as_ptr().cast_mut().cast(), offset)
+                }
                 // Only simulated code has clusters.
                 Operand::Buffer {
                     base: Base::Input(_) | Base::Output(_) | Base::Cluster(_),
@@ -74,6 +90,8 @@ impl RequestMemory {
             operands: schedule.operands.iter().map(resolve).collect(),
             inputs: plan.inputs.iter().map(PortMemory::new).collect(),
             outputs: plan.outputs.iter().map(PortMemory::new).collect(),
+            shares: plan.lengths.shares.iter().map(|_| Default::default()).collect(),
+            lengths,
             profiling: AtomicBool::new(false),
             failure: Mutex::new(None),
             _arena: arena,
@@ -82,33 +100,49 @@ impl RequestMemory {
         })
     }
 
-    /// Sets the operands that are in inputs and outputs; `moving` has their indices.
+    /// Sets the lengths of a request, and the operands that are in inputs and outputs; `moving` has
+    /// their indices.
     ///
-    /// Memory that begins at a multiple of its elements' size is used in place; other inputs are
-    /// copied now, other outputs by [`RequestMemory::copy_out`].
+    /// Memory that begins at a multiple of its elements' size, and has rows where the plan has
+    /// them, is used in place; other inputs are copied now, other outputs by
+    /// [`RequestMemory::copy_out`].
     pub fn place(
         &self,
         schedule: &Schedule,
         moving: &[usize],
+        binding: &Binding,
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), CpuError> {
-        for (port, bytes) in self.inputs.iter().zip(inputs) {
-            if port.settle(bytes.as_ptr().cast_mut())? {
-                // SAFETY: the staging has the port's size, as has the input, and no other
-                // request has it while this one holds the slot.
-                unsafe { port.at().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        for (own, &value) in self.lengths.iter().zip(&binding.table) {
+            own.store(value, Ordering::Relaxed);
+        }
+        for (own, ends) in self.shares.iter().zip(&binding.shares) {
+            own.iter().zip(ends).for_each(|(own, &end)| own.store(end, Ordering::Relaxed));
+        }
+        let given = inputs.iter().zip(&binding.inputs);
+        for (port, (bytes, shape)) in self.inputs.iter().zip(given) {
+            if port.settle(bytes.as_ptr().cast_mut(), shape)? {
+                port.copy_runs(shape, |port, dense, count| {
+                    // SAFETY: the staging has the size of the port's extents, and the input that of
+                    // its shape, which is no larger along any dimension; no other request has the
+                    // staging while this one holds the slot.
+                    unsafe { port.copy_from_nonoverlapping(bytes.as_ptr().add(dense), count) };
+                });
             }
         }
-        for (port, bytes) in self.outputs.iter().zip(outputs) {
-            port.settle(bytes.as_mut_ptr())?;
+        let given = outputs.iter_mut().zip(&binding.outputs);
+        for (port, (bytes, shape)) in self.outputs.iter().zip(given) {
+            port.settle(bytes.as_mut_ptr(), shape)?;
         }
         for &i in moving {
             let Operand::Buffer { base, offset } = schedule.operands[i] else { continue };
             let port = match base {
                 Base::Input(p) => &self.inputs[p as usize],
                 Base::Output(p) => &self.outputs[p as usize],
-                Base::Constant | Base::Arena | Base::Host | Base::Cluster(_) => continue,
+                Base::Constant | Base::Arena | Base::Host | Base::Cluster(_) | Base::Lengths => {
+                    continue;
+                }
             };
             self.operands[i].store(port.at().wrapping_add(offset), Ordering::Relaxed);
         }
@@ -116,13 +150,21 @@ impl RequestMemory {
     }
 
     /// Copies outputs to callers whose memory could not be used in place.
-    pub fn copy_out(&self, outputs: &mut [&mut [u8]]) {
-        for (port, bytes) in self.outputs.iter().zip(outputs) {
+    pub fn copy_out(&self, binding: &Binding, outputs: &mut [&mut [u8]]) {
+        let given = outputs.iter_mut().zip(&binding.outputs);
+        for (port, (bytes, shape)) in self.outputs.iter().zip(given) {
             if port.at() != bytes.as_mut_ptr() {
-                // SAFETY: as for inputs in `place`; the workers have left the request.
-                unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(port.at(), bytes.len()) };
+                port.copy_runs(shape, |port, dense, count| {
+                    // SAFETY: as for inputs in `place`; the workers have left the request.
+                    unsafe { bytes.as_mut_ptr().add(dense).copy_from_nonoverlapping(port, count) };
+                });
             }
         }
+    }
+
+    /// The rTasks of a share.
+    pub fn share(&self, number: usize) -> [i64; 2] {
+        [0, 1].map(|end| self.shares[number][end].load(Ordering::Relaxed) as i64)
     }
 
     /// Returns whether the current request records when its steps begin and end.
@@ -151,6 +193,7 @@ impl PortMemory {
         PortMemory {
             bytes: port.bytes().unwrap_or(0) as usize,
             align: port.dtype.bytes(),
+            extents: port.shape.clone(),
             at: AtomicPtr::default(),
             staging: OnceLock::new(),
         }
@@ -160,17 +203,27 @@ impl PortMemory {
         self.at.load(Ordering::Relaxed)
     }
 
+    /// Calls `copy` with an address in the port, a byte of the caller's memory, and how many bytes lie
+    /// together there.
+    fn copy_runs(&self, shape: &[u64], mut copy: impl FnMut(*mut u8, usize, usize)) {
+        let size = self.align;
+        spread::runs(shape, &self.extents, |dense, own, count| {
+            copy(self.at().wrapping_add(own * size), dense * size, count * size);
+        });
+    }
+
     /// Sets the address of the port. Returns whether that is in staging memory, which is allocated
     /// when first needed.
-    fn settle(&self, given: *mut u8) -> Result<bool, CpuError> {
-        if given.addr().is_multiple_of(self.align) {
+    fn settle(&self, given: *mut u8, shape: &[u64]) -> Result<bool, CpuError> {
+        let aligned = given.addr().is_multiple_of(self.align);
+        if aligned && spread::is_beginning(shape, &self.extents) {
             self.at.store(given, Ordering::Relaxed);
             return Ok(false);
         }
         let staging = match self.staging.get() {
             Some(staging) => staging,
             None => {
-                let made = MmapRaw::from(memory::zeroed(self.bytes)?);
+                let made = MmapRaw::from(memory::zeroed_where_touched(self.bytes)?);
                 self.staging.get_or_init(|| made)
             }
         };

@@ -22,6 +22,8 @@ pub struct Call {
     pub kernel: KernelFn,
     pub begin: i64,
     pub end: i64,
+    /// The share of the rTasks that it does instead, by its number, where lengths decide that.
+    pub share: Option<usize>,
     /// In [`Schedule::operands`].
     pub operands: Range<usize>,
     /// In [`Schedule::waits`].
@@ -87,6 +89,7 @@ impl Schedule {
                 kernel: kernels[step.kernel as usize],
                 begin: step.begin as i64,
                 end: step.end as i64,
+                share: share_of(plan, index),
                 operands: operand..schedule.operands.len(),
                 waits: first..schedule.waits.len(),
                 step: index,
@@ -96,6 +99,11 @@ impl Schedule {
         }
         schedule
     }
+}
+
+/// The share that a step does.
+fn share_of(plan: &Plan, step: usize) -> Option<usize> {
+    plan.lengths.shares.binary_search_by_key(&(step as u32), |share| share.step).ok()
 }
 
 #[cfg(test)]

@@ -254,6 +254,7 @@ impl Model {
                     Base::Arena => &self.arena,
                     Base::Host => &self.host,
                     Base::Cluster(_) => unreachable!("only simulated code has clusters"),
+                    Base::Lengths => unreachable!("only native code has lengths"),
                 };
                 memory.address(buffer.offset)
             });

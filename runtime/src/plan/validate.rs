@@ -1,6 +1,7 @@
 //! The rules of a plan, each with the two facts that may disagree.
 
 use super::{ALIGN, Base, CodeKind, Plan, Port};
+use crate::length::{Length, Symbol, is_name};
 
 /// A rule that a plan breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +31,16 @@ pub enum PlanError {
     Tasks { step: usize, begin: u64, end: u64 },
     #[error("{found} steps have a least time, and the plan has {steps}")]
     LeastTimes { found: usize, steps: usize },
+    #[error("share {share} is part {part} of {parts} of step {step}, and the plan has {steps}")]
+    Share { share: usize, part: u32, parts: u32, step: u32, steps: usize },
+    #[error("{kind} `{name}` has {rank} dimensions, and {lengths} lengths")]
+    Lengths { kind: &'static str, name: String, rank: usize, lengths: usize },
+    #[error("`{length}` has a name that the plan does not explain; it has {known:?}")]
+    Unexplained { length: Length, known: Vec<String> },
+    #[error("the symbol `{symbol}` is no name, or none of its lengths is allowed")]
+    NoLength { symbol: Symbol },
+    #[error("{code} code has lengths that callers decide; only native code does")]
+    Code { code: &'static str },
     #[error("step {step} waits for step {wait}, which does not come before it")]
     Wait { step: usize, wait: u32 },
     #[error(
@@ -71,7 +82,48 @@ impl Plan {
                 return Err(PlanError::Symbol { kernel, symbol: k.symbol.clone() });
             }
         }
-        self.check_steps()
+        self.check_steps()?;
+        self.check_lengths_of()
+    }
+
+    fn check_lengths_of(&self) -> Result<(), PlanError> {
+        let lengths = &self.lengths;
+        for (kind, ports, dims) in
+            [("input", &self.inputs, &lengths.inputs), ("output", &self.outputs, &lengths.outputs)]
+        {
+            for (port, dims) in ports.iter().zip(dims).filter(|(_, dims)| !dims.is_empty()) {
+                let (name, rank, lengths) = (port.name.clone(), port.shape.len(), dims.len());
+                if rank != lengths {
+                    return Err(PlanError::Lengths { kind, name, rank, lengths });
+                }
+            }
+        }
+        if self.has_lengths() && self.code != CodeKind::Native {
+            return Err(PlanError::Code { code: self.code.name() });
+        }
+        let none = |symbol: &&Symbol| {
+            let first = symbol.least.next_multiple_of(symbol.multiple.max(1));
+            !is_name(&symbol.name) || first > symbol.most || symbol.most > i64::MAX as u64
+        };
+        if let Some(symbol) = lengths.symbols.iter().find(none) {
+            return Err(PlanError::NoLength { symbol: symbol.clone() });
+        }
+        let known = |name: &str| lengths.symbols.iter().any(|symbol| symbol.name == name);
+        let ports = lengths.inputs.iter().chain(&lengths.outputs).flatten();
+        let all = ports.chain(&lengths.table).chain(lengths.shares.iter().map(|own| &own.tasks));
+        for length in all {
+            if !length.symbols().into_iter().all(known) {
+                let known = lengths.symbols.iter().map(|symbol| symbol.name.clone()).collect();
+                return Err(PlanError::Unexplained { length: length.clone(), known });
+            }
+        }
+        for (share, own) in lengths.shares.iter().enumerate() {
+            let (part, parts, step, steps) = (own.part, own.parts, own.step, self.steps.len());
+            if part >= parts || step as usize >= steps {
+                return Err(PlanError::Share { share, part, parts, step, steps });
+            }
+        }
+        Ok(())
     }
 
     fn check_buffers(&self, inputs: &[u64], outputs: &[u64]) -> Result<(), PlanError> {
@@ -86,6 +138,7 @@ impl Plan {
                 Base::Constant => self.constant_bytes,
                 Base::Arena => self.arena_bytes,
                 Base::Host => self.host_bytes,
+                Base::Lengths => self.lengths.table.len() as u64 * 8,
                 Base::Cluster(cluster) if cluster < self.clusters => self.cluster_bytes,
                 Base::Cluster(index) => {
                     let (kind, count) = ("cluster", self.clusters as usize);
@@ -163,7 +216,7 @@ fn port_sizes(kind: &'static str, ports: &[Port]) -> Result<Vec<u64>, PlanError>
 mod tests {
     use super::*;
     use crate::DType;
-    use crate::plan::{Buffer, Kernel, Step};
+    use crate::plan::{Buffer, Kernel, Share, Step};
 
     /// y = f(x) on two units, the second of which waits for the first.
     fn plan() -> Plan {
@@ -230,6 +283,27 @@ mod tests {
         assert!(broken(|p| p.steps[0].op = 1).contains("operator 1"));
         assert!(broken(|p| p.steps[0].begin = 3).contains("rTasks 3 to 2"));
         assert!(broken(|p| p.steps[1].waits.push(1)).contains("waits for step 1"));
+        let length = |text: &str| text.parse::<Length>().expect("a length");
+        assert!(broken(|p| p.lengths.table.push(length("n"))).contains("`n` has a name"));
+        let part = |p: &mut Plan, part, parts, step| {
+            p.lengths.shares.push(Share { step, tasks: length("2"), part, parts });
+        };
+        assert!(broken(|p| part(p, 2, 2, 0)).contains("part 2 of 2 of step 0"));
+        assert!(broken(|p| part(p, 0, 2, 5)).contains("step 5, and the plan has 2"));
+        assert!(
+            broken(|p| p.lengths.inputs.push(vec![length("4")])).contains("2 dimensions, and 1")
+        );
+        let symbol = |least, most, multiple| Symbol { name: "n".into(), least, most, multiple };
+        assert!(
+            broken(|p| p.lengths.symbols.push(symbol(5, 7, 8))).contains("none of its lengths")
+        );
+        assert!(
+            broken(|p| {
+                p.lengths.symbols.push(symbol(1, 7, 1));
+                p.code = CodeKind::Ptx;
+            })
+            .contains("PTX code has lengths")
+        );
     }
 
     #[test]

@@ -68,7 +68,12 @@ pub fn run(
 ) -> Result<(), CpuError> {
     // The hook's own address is two words; that of those words is one.
     let input = [trampoline as *const () as usize, &raw const hook as usize];
-    model.run_shared(&[bytemuck::cast_slice(&input)], &mut [bytemuck::cast_slice_mut(y)], cancel)
+    model.run_shared(
+        None,
+        &[bytemuck::cast_slice(&input)],
+        &mut [bytemuck::cast_slice_mut(y)],
+        cancel,
+    )
 }
 
 unsafe extern "C-unwind" fn trampoline(buffers: *const *mut u8, begin: i64, _: i64) {

@@ -46,7 +46,8 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     hasher.word(&device(&options.device)?);
     hasher.word(&options.import.file);
     let import = &options.import;
-    hasher.word(&format!("{:?} {:?} {:?}", import.shapes, import.offered, import.symbols));
+    let open = (&import.shapes, &import.offered, &import.symbols, &import.lengths);
+    hasher.word(&format!("{open:?}"));
     let kind = model.extension().unwrap_or_default();
     hasher.word(&kind.to_string_lossy());
     hasher.word(&hash_file(model).ok()?);

@@ -14,6 +14,7 @@ pub mod simulate;
 
 use std::path::{Path, PathBuf};
 
+use weft_runtime::length::Symbol;
 use weft_runtime::npz::Npz;
 use weft_runtime::session::JobError;
 use weft_runtime::{Model, WholeFile, random};
@@ -33,6 +34,11 @@ pub struct CompileArgs {
     /// The shape of an input that the model leaves open, as NAME=1x3x224x224; --inputs says it, too.
     #[arg(long, value_name = "NAME=DIMS")]
     pub shape: Vec<String>,
+    /// What a dimension that the model names is: one length, NAME=7, or those that callers may decide
+    /// between from run to run, NAME=1..512 or NAME=8..512,multiple=8. Where an artifact is run on
+    /// random inputs, what it is in this run.
+    #[arg(long, value_name = "NAME=N|N..M")]
+    pub dim: Vec<Symbol>,
     /// Threads that compile; as many as processors without it.
     #[arg(long, default_value_t = 0)]
     pub jobs: usize,
@@ -95,6 +101,12 @@ impl CompileArgs {
         Ok(options)
     }
 
+    /// The lengths that are said, by name.
+    pub fn lengths(&self) -> Vec<(String, u64)> {
+        let said = self.dim.iter().filter(|symbol| symbol.least == symbol.most);
+        said.map(|symbol| (symbol.name.clone(), symbol.most)).collect()
+    }
+
     /// The options they ask for.
     pub fn options(&self) -> Result<Options, Failure> {
         let mut options = Options {
@@ -122,6 +134,13 @@ impl CompileArgs {
                 return Err(Failure::said(format!("`{shape}` is not a shape"), "NAME=1x3x224x224"));
             };
             options.import.shapes.insert(name, dims);
+        }
+        for symbol in &self.dim {
+            let (name, most) = (symbol.name.clone(), symbol.most as i64);
+            match symbol.least == symbol.most {
+                true => drop(options.import.symbols.insert(name, most)),
+                false => options.import.lengths.push(symbol.clone()),
+            }
         }
         options.pass_options.extend(self.accuracy.pass_options());
         options.pass_options.extend(self.precision.pass_options());

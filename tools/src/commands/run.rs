@@ -70,6 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         inputs: args.inputs.clone(),
         outputs: args.outputs.clone(),
         expect: args.expect.clone(),
+        lengths: args.compile.lengths(),
         tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
         ..Job::default()

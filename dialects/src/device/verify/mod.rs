@@ -65,7 +65,7 @@ const TABLE: Table = &[
         "device.kernel",
         &[
             kernel_c1, kernel_c2, kernel_c3, kernel_c4, kernel_c5, kernel_c6, kernel_c7, kernel_c8,
-            kernel_c9, kernel_c10,
+            kernel_c9, kernel_c10, kernel_c11,
         ],
     ),
     ("device.alloc", &[alloc_c1, alloc_c2, alloc_c3, alloc_c4, alloc_c5, alloc_c6, alloc_c7]),
@@ -91,6 +91,7 @@ const TABLE: Table = &[
     ("device.combine", &[combine_c1, combine_c2]),
     ("device.mark", &[mark_c1]),
     ("device.arrive", &[arrive_c1, arrive_c2]),
+    ("device.length", &[length_c1]),
     ("device.barrier", &[barrier_c1]),
 ];
 

@@ -4,6 +4,7 @@ use super::super::tokens::arrival_of_round;
 use super::super::{Contract, Instruction, Kernel, Layout, Machine, Scope, Transfer, View};
 use super::{check_scope, check_token, region_args};
 use crate::ir::{Diagnostics, Op, Type, Val, attr, parts, ty};
+use crate::lengths::check_attr;
 use crate::verify::{check_fact, check_positive, count, elements, int, symbol, text};
 
 /// C1. The first argument is an index, the others are memrefs of static shape.
@@ -90,6 +91,26 @@ pub(super) fn kernel_c5(op: Op<'_>, diag: &mut Diagnostics) {
             }
         }
     }
+}
+
+/// C11. Its length is of symbols of the module, and it has one where its code asks for one.
+pub(super) fn kernel_c11(op: Op<'_>, diag: &mut Diagnostics) {
+    check_attr(op, "length", diag);
+    if op.attr("length").is_some() {
+        return;
+    }
+    let mut asks = None;
+    op.walk(&mut |inner| asks = asks.or(inner.is("device.length").then_some(inner)));
+    if let Some(asks) = asks {
+        diag.error(op, format!("@{} has no length, and its code asks for one", op.symbol()))
+            .note(asks, "here it does")
+            .help("say how many rTasks there are in a run: length \"ceil(seq, 8)\"");
+    }
+}
+
+/// C1. It is of symbols of the module.
+pub(super) fn length_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_attr(op, "length", diag);
 }
 
 fn only_result<'c>(op: Op<'c>) -> Option<Type<'c>> {

@@ -10,7 +10,7 @@
 //!
 //! Registers become arrays on the stack; once the register loops (`affine.for`)
 //! are unrolled every index of them is a constant, and LLVM turns them into
-//! values. What only a parallel unit can do (asynchronous moves, barriers of
+//! values. Lengths are read from a table, the last of the function's memrefs (`lengths.rs`). What only a parallel unit can do (asynchronous moves, barriers of
 //! more than one thread) is refused.
 
 mod apply;
@@ -21,6 +21,7 @@ pub(super) mod extremes;
 mod flatten;
 pub(super) mod invoke;
 mod lanewise;
+mod lengths;
 pub(super) mod record;
 mod scratch;
 mod stream;
@@ -72,6 +73,7 @@ fn lower<'c>(
 ) {
     let lent = scratch::write_places(context, machine, kernel);
     let func = copy_into_function(context, machine, kernel, &lent);
+    let tables = lengths::read_from_table(context, kernel, func);
     bf16::as_bits(context, func, bf16::Rounds::Here);
     let mut device_ops = Vec::new();
     func.walk(&mut |op| {
@@ -90,7 +92,7 @@ fn lower<'c>(
         op.erase();
     }
     extremes::as_intrinsics(context, func);
-    place_allocs(context, func, allocs, kernel.args().len() + 2, diag);
+    place_allocs(context, func, allocs, kernel.args().len() + 2 + tables, diag);
     flatten::memrefs(context, func);
     kernel.op.erase();
 }
@@ -106,6 +108,7 @@ fn copy_into_function<'c>(
     let args = kernel.args();
     let mut inputs = vec![index, index];
     inputs.extend(args.iter().map(|arg| view::plain(context, arg.ty())));
+    inputs.extend(lengths::table(context, kernel));
     inputs.extend(scratch::types(context, lent));
     let mut b = Builder::before(context, kernel.op);
     let func = b.op_with(

@@ -6,6 +6,7 @@ use weft_dialects::ir::{Builder, Type, Val};
 
 use super::body::LaneBody;
 use super::index::{Sum, scf_for, unrolled_all};
+use super::lengths;
 use super::register_tile::RegisterTile;
 use super::tiles::Points;
 use super::view::{View, copy_from, copy_to};
@@ -33,47 +34,35 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             build::yield_values(&mut inside, &[value]);
         });
         let others: Vec<usize> = self.reductions().into_iter().filter(|&r| r != axis).collect();
-        let extent = plan.nest.axes[axis].extent;
+        let extent = lengths::end(b, &plan.nest.axes[axis]);
         let width = self.sizes[axis];
-        let registers = extent / plan.lanes * plan.lanes;
-        let wide = extent / width * width;
+        let registers = lengths::whole(b, &extent, plan.lanes);
+        let wide = lengths::whole(b, &extent, width);
         self.reduce(b, &others, &self.at, &mut |b, place| {
             let mut place = place.to_vec();
-            scf_for(b, &Sum::number(0), &Sum::number(wide as i64), width as i64, |b, iv| {
+            scf_for(b, &Sum::number(0), &wide, width as i64, |b, iv| {
                 place[axis] = Sum::value(iv);
                 self.step(b, &place, accumulators);
             });
             // Whole registers that are left, into the first accumulator.
             let one = self.narrow(axis, plan.lanes);
-            scf_for(
-                b,
-                &Sum::number(wide as i64),
-                &Sum::number(registers as i64),
-                plan.lanes as i64,
-                |b, iv| {
-                    place[axis] = Sum::value(iv);
-                    one.step(b, &place, accumulators);
-                },
-            );
+            scf_for(b, &wide, &registers, plan.lanes as i64, |b, iv| {
+                place[axis] = Sum::value(iv);
+                one.step(b, &place, accumulators);
+            });
         });
         if self.combine_rows(b, accumulator, fold.name(), elem) {
             return;
         }
         let scalar = self.combine_lanes(b, accumulator, fold.name(), elem);
         let tail = self.narrow(axis, 1);
-        if registers < extent {
+        if registers != extent {
             self.reduce(b, &others, &self.at, &mut |b, place| {
                 let mut place = place.to_vec();
-                scf_for(
-                    b,
-                    &Sum::number(registers as i64),
-                    &Sum::number(extent as i64),
-                    1,
-                    |b, iv| {
-                        place[axis] = Sum::value(iv);
-                        tail.fold_points(b, &place, scalar);
-                    },
-                );
+                scf_for(b, &registers, &extent, 1, |b, iv| {
+                    place[axis] = Sum::value(iv);
+                    tail.fold_points(b, &place, scalar);
+                });
             });
         }
         tail.each_row(b, &mut |b, rows| {

@@ -32,9 +32,11 @@ mod block_steps;
 mod body;
 mod bordered;
 mod cluster;
+mod coordinates;
 mod group;
 mod index;
 mod legal;
+mod lengths;
 mod matrix;
 mod matrix_boxes;
 mod matrix_epilogue;
@@ -64,11 +66,12 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, ty};
 use weft_dialects::tile::{self, Compute, RTile, Schedule};
 
-use crate::nest::grid::task_grid;
+use crate::nest::grid::{task_count, task_grid};
 use crate::nest::{self, Access, Nest};
 use crate::tile::{Way, binding, gather, lanes_type, way_of};
 use block::Blocks;
 use bordered::Bordered;
+use coordinates::coordinates;
 use group::Group;
 use index::Sum;
 use matrix::{Ends, Matrix};
@@ -240,6 +243,9 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
     let types: Vec<Type<'c>> = block.args().iter().map(memref).collect();
     let new = build::kernel(&mut b, kernel.symbol(), tasks, &types);
     let (new, body, args) = (new.op, new.body, new.args());
+    if let Some(count) = task_count(nest, &compute.tiles[0]) {
+        new.set_attr("length", attr::of_string(context, &count.to_string()));
+    }
     let memrefs: HashMap<_, _> = block.args().into_iter().zip(args).collect();
     let mut b = b.into_block(body);
     let starts = coordinates(&mut b, body.arg(0), &grid, nest, &compute.tiles[0]);
@@ -465,35 +471,4 @@ fn plan<'c>(
         memrefs,
         nest,
     })
-}
-
-/// First point of the rTask on each axis: row-major over the grid.
-fn coordinates<'c>(
-    b: &mut Builder<'c>,
-    task: Val<'c>,
-    grid: &[u64],
-    nest: &Nest<'c>,
-    outer: &RTile,
-) -> Vec<Sum<'c>> {
-    let index = Type::index(b.context());
-    let parallel: Vec<usize> = (0..nest.axes.len()).filter(|&axis| !nest.reduces(axis)).collect();
-    let mut starts = vec![Sum::number(0); nest.axes.len()];
-    let mut rest = task;
-    let mut left: u64 = grid.iter().product();
-    for (&axis, &count) in parallel.iter().zip(grid).rev() {
-        if count == 1 {
-            continue;
-        }
-        let coordinate = if left == count {
-            rest
-        } else {
-            let size = b.index(count as i64);
-            let coordinate = b.op("arith.remui", &[rest, size], &[index]).result(0);
-            rest = b.op("arith.divui", &[rest, size], &[index]).result(0);
-            coordinate
-        };
-        left /= count;
-        starts[axis] = Sum::default().plus(&Sum::value(coordinate), outer.sizes[axis] as i64);
-    }
-    starts
 }

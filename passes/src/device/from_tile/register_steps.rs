@@ -5,8 +5,10 @@ use weft_dialects::ir::{Block, Builder, Val};
 
 use super::body::{LaneBody, write_body};
 use super::index::{Sum, scf_for, unrolled, unrolled_all};
+use super::lengths;
 use super::register_tile::{At, RegisterTile};
 use super::view::View;
+use crate::nest::Loop;
 
 impl<'c> RegisterTile<'_, 'c> {
     /// Loops over reduction axes, outermost first; `body` gets the place on every axis.
@@ -21,8 +23,8 @@ impl<'c> RegisterTile<'_, 'c> {
             body(b, place);
             return;
         };
-        let extent = self.plan.nest.axes[axis].extent;
-        if extent == 1 {
+        let Loop { extent, length, .. } = self.plan.nest.axes[axis];
+        if extent == 1 && length.is_none() {
             self.reduce(b, rest, place, body);
             return;
         }
@@ -42,7 +44,8 @@ impl<'c> RegisterTile<'_, 'c> {
             });
             return;
         }
-        scf_for(b, &Sum::number(0), &Sum::number(extent as i64), 1, |b, iv| {
+        let end = lengths::end(b, &self.plan.nest.axes[axis]);
+        scf_for(b, &Sum::number(0), &end, 1, |b, iv| {
             place[axis] = Sum::value(iv);
             self.reduce(b, rest, &place, body);
         });

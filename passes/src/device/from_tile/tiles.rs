@@ -7,6 +7,8 @@ use weft_dialects::ir::{Builder, Type, Val};
 use weft_dialects::tile::RTile;
 
 use super::index::{Sum, scf_for, scf_if};
+use super::lengths;
+use crate::length::Length;
 use crate::nest::Nest;
 
 /// A piece of a nest: an rTask, or what one computes at once.
@@ -77,6 +79,10 @@ impl<'c> Tiles<'_, 'c> {
             (inside.leaf)(b, Points { at: &inside.at, sizes: &inside.sizes });
             return;
         };
+        if let Some(length) = self.nest.axes[axis].length {
+            self.up_to_length(b, depth, inside, length);
+            return;
+        }
         let (extent, tile) = (self.nest.axes[axis].extent, self.step(depth, inside));
         let start = self.piece.starts[axis].clone();
         let count = self.tasks(axis);
@@ -113,6 +119,33 @@ impl<'c> Tiles<'_, 'c> {
             before.map(|&own| size(own) / inside.sizes[own].max(1)).product()
         });
         (size(axis) * grow).min(self.nest.axes[axis].extent)
+    }
+
+    /// Tiles of the points that are there in a run, or those of them in the rTask.
+    fn up_to_length(
+        &self,
+        b: &mut Builder<'c>,
+        depth: usize,
+        inside: &mut Inside<'_, 'c>,
+        length: &Length,
+    ) {
+        let axis = self.order[depth];
+        let (start, tile) = (&self.piece.starts[axis], self.step(depth, inside));
+        let task = self.piece.outer.sizes[axis];
+        let mut end = lengths::value(b, length);
+        let mut divides = length.is_multiple_of(tile as i64);
+        if self.tasks(axis) > 1 {
+            divides &= task.is_multiple_of(tile);
+            let index = Type::index(b.context());
+            let reach = start.clone().plus(&Sum::number(task as i64), 1);
+            let ends = [reach.emit(b), end.emit(b)];
+            end = Sum::value(b.op("arith.minui", &ends, &[index]).result(0));
+        }
+        let sizes = lengths::sizes(tile, divides);
+        lengths::in_tiles(b, [start, &end], &sizes, &mut |b, at, size| {
+            (inside.at[axis], inside.sizes[axis]) = (at, size);
+            self.axis(b, depth + 1, inside);
+        });
     }
 
     /// Whole tiles only, `span` points or, in the last rTask, `last`.

@@ -21,6 +21,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Form, Op, Val, remark};
 
 use super::product::{Product, Side, Together, unite};
+use crate::length;
 use crate::remarks::Refused;
 use bound::Graph;
 
@@ -41,6 +42,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     // Without a machine nothing says what a wait costs.
     let (batch, remarks) = (run.flag("batch")?, run.flag("remarks")?);

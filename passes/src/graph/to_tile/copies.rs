@@ -6,6 +6,7 @@ use weft_dialects::ir::{Block, Builder, Linear, Location, Op, Type, Val, attr, m
 
 use super::payload_tensor::{PayloadTensor, Window};
 use super::{Conversion, Cut, refuse};
+use crate::length;
 use crate::nest::{Access, Loop, Nest, Start};
 
 impl<'c> Conversion<'c> {
@@ -74,8 +75,10 @@ impl<'c> Conversion<'c> {
         let body = self.scratch_body(ty, |payload| {
             payload.builder().clone_op(constant, &mut Default::default()).result(0)
         });
+        let lengths = length::of_axes(op, shape.len()).map_err(|_| Failed)?;
+        let own = shape.iter().zip(lengths);
         let axes: Vec<Loop> =
-            shape.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect();
+            own.map(|(&extent, length)| Loop { length, ..Loop::parallel(extent) }).collect();
         let index = (0..axes.len()).map(|axis| Linear::axis(axes.len(), axis)).collect();
         let output = Access { tensor: self.empty(ty), shape, index };
         let fill = Nest {
@@ -89,13 +92,15 @@ impl<'c> Conversion<'c> {
         };
         let filled = self.apply(cut, fill)?[0];
         let source = self.tensor(cut, op.operand(0))?;
-        let from = Window::whole(source).ok_or(Failed)?;
+        let lengths = length::of_axes(op, low.len()).map_err(|_| Failed)?;
+        let from = Window { lengths, ..Window::whole(source).ok_or(Failed)? };
         let rank = low.len();
         let to = Window {
             tensor: filled,
             offsets: low,
             strides: vec![1; rank],
             sizes: from.sizes.clone(),
+            lengths: from.lengths.clone(),
         };
         let result = self.copy(cut, &from, &to)?;
         cut.tensors.insert(op.result(0), PayloadTensor::Tensor(result));
@@ -118,10 +123,13 @@ impl<'c> Conversion<'c> {
                 body
             }
         };
+        // Either may say it: who reads a window, or who writes one.
+        let lengths = from.lengths.iter().zip(&to.lengths).map(|(from, to)| from.or(*to));
         let axes: Vec<Loop> = from
             .sizes
             .iter()
-            .map(|&size| Loop { extent: size as u64, kind: Axis::Parallel })
+            .zip(lengths)
+            .map(|(&size, length)| Loop { length, ..Loop::parallel(size as u64) })
             .collect();
         let index: Vec<Linear> =
             (0..axes.len()).map(|axis| Linear::axis(axes.len(), axis)).collect();

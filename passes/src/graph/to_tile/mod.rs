@@ -126,6 +126,9 @@ impl<'c> Conversion<'c> {
             signature: (&inputs, &outputs),
         };
         let block = graph.build(&mut Builder::before(context, model.op));
+        if let (Some(lengths), Some(graph)) = (model.op.attr("lengths"), block.parent()) {
+            graph.set_attr("lengths", lengths);
+        }
         let values = args.into_iter().zip(block.args()).collect();
         Ok(Self {
             context,

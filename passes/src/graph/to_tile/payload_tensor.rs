@@ -2,6 +2,7 @@
 
 use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
 
+use crate::length::{self, Length};
 use crate::nest::Access;
 
 /// A tensor of a payload.
@@ -26,6 +27,8 @@ pub(super) struct Window<'c> {
     pub offsets: Vec<i64>,
     pub strides: Vec<i64>,
     pub sizes: Vec<i64>,
+    /// How much of each size is there in a run, where callers decide that.
+    pub lengths: Vec<Option<&'static Length>>,
 }
 
 impl<'c> Window<'c> {
@@ -33,19 +36,21 @@ impl<'c> Window<'c> {
     pub fn whole(tensor: Val<'c>) -> Option<Self> {
         let sizes: Vec<i64> = ty::shape(tensor.ty())?.iter().map(|&dim| dim as i64).collect();
         let rank = sizes.len();
-        Some(Self { tensor, offsets: vec![0; rank], strides: vec![1; rank], sizes })
+        let (offsets, strides, lengths) = (vec![0; rank], vec![1; rank], vec![None; rank]);
+        Some(Self { tensor, offsets, strides, sizes, lengths })
     }
 
     /// The window that `op` (a slice operation with static positions) names, of `tensor`.
     pub fn of_slice(op: Op<'c>, tensor: Val<'c>) -> Option<Self> {
         let read = |name: &str| op.attr(name).and_then(attr::ints);
+        let rank = ty::shape(tensor.ty())?.len();
         let window = Self {
             tensor,
             offsets: read("static_offsets")?,
             strides: read("static_strides")?,
             sizes: read("static_sizes")?,
+            lengths: length::of_axes(op, rank).ok()?,
         };
-        let rank = ty::shape(tensor.ty())?.len();
         let fixed = |values: &[i64]| values.len() == rank && values.iter().all(|&v| v != i64::MIN);
         (fixed(&window.offsets) && fixed(&window.strides) && fixed(&window.sizes)).then_some(window)
     }
@@ -60,7 +65,7 @@ impl<'c> Window<'c> {
             .map(|((offset, stride), own)| offset + stride * own)
             .collect();
         let strides = outer.strides.iter().zip(&self.strides).map(|(a, b)| a * b).collect();
-        Self { tensor: outer.tensor, offsets, strides, sizes: self.sizes }
+        Self { tensor: outer.tensor, offsets, strides, ..self }
     }
 
     /// The access to the tensor that `index` into the window is.

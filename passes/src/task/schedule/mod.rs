@@ -62,6 +62,8 @@ pub(crate) struct Range {
     pub job: usize,
     pub begin: u64,
     pub end: u64,
+    /// Which of how many parts of all rTasks, where callers decide how many those are.
+    pub part: Option<[u64; 2]>,
     pub unit: u64,
     /// Earlier ranges.
     pub waits: Vec<u32>,

@@ -63,7 +63,12 @@ impl<'a, 'c> Placing<'a, 'c> {
         let job = &self.lowered.jobs[turn.job];
         let facts = self.kernels.facts(job.kernel);
         let parts = turn.units.len() as u64;
-        let pieces = pieces(facts.tasks, parts);
+        // How many rTasks there are is known when they run: any part may be any of them.
+        let shared = facts.length.is_some();
+        let pieces = match shared {
+            true => vec![(0, facts.tasks); parts as usize],
+            false => pieces(facts.tasks, parts),
+        };
         let regions: Vec<Rc<[Region]>> = pieces
             .iter()
             .map(|&(begin, end)| {
@@ -84,9 +89,11 @@ impl<'a, 'c> Placing<'a, 'c> {
         for (((begin, end), waits), (&unit, accesses)) in
             pieces.into_iter().zip(waits).zip(turn.units.iter().zip(&accesses))
         {
-            self.conflicts.enter(self.ranges.len() as u32, accesses);
+            let number = self.ranges.len() as u32;
+            self.conflicts.enter(number, accesses);
+            let part = shared.then_some([u64::from(number - first), parts]);
             let unit = unit as u64;
-            self.ranges.push(Range { job: turn.job, begin, end, unit, waits });
+            self.ranges.push(Range { job: turn.job, begin, end, part, unit, waits });
         }
     }
 
@@ -111,14 +118,18 @@ impl<'a, 'c> Placing<'a, 'c> {
         regions.iter().filter_map(access).collect()
     }
 
-    /// Every range of the jobs that are waited for, where that is asked for.
+    /// Every range of the jobs that are waited for, where that is asked for or each of them may
+    /// have done what is waited for.
     fn widened(&self, waits: Vec<u32>) -> Vec<u32> {
-        if !self.whole_waits {
-            return waits;
-        }
         let all = waits.iter().flat_map(|&wait| {
-            let (first, end) = self.of_job[self.ranges[wait as usize].job];
-            first..end
+            let range = &self.ranges[wait as usize];
+            match self.whole_waits || range.part.is_some() {
+                true => {
+                    let (first, end) = self.of_job[range.job];
+                    first..end
+                }
+                false => wait..wait + 1,
+            }
         });
         let mut all: Vec<u32> = all.collect();
         all.sort_unstable();

@@ -30,6 +30,7 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Val, attr, remark};
 use weft_dialects::tile::{Compute, Kernel, build};
 
+use crate::length;
 use crate::nest::{Nest, emit_kernel, read_kernel};
 use crate::remarks::{Refused, chosen};
 use crate::tile::chooser::Chooser;
@@ -64,6 +65,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let words = [("full", Some(false)), ("all", Some(true)), ("base", None), ("none", None)];
     let (wanted, remarks) = (run.word("joining", &words)?, run.flag("remarks")?);
     let Some((machine, all)) = Machine::of(run.module).zip(wanted) else {

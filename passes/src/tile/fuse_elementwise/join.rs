@@ -2,6 +2,7 @@
 
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Val, ty};
 
+use crate::length::Length;
 use crate::nest::{Access, Border, Epilogue, Nest, Start, copy_body, index_axis, scalar_body};
 use crate::remarks::Refused;
 use crate::tile::element_order::{cut, ends, order};
@@ -40,7 +41,8 @@ fn common_axes<'c>(maker: &Nest<'c>, user: &Nest<'c>, reading: &[bool]) -> Optio
         .bodies()
         .into_iter()
         .any(|body| body.ops().into_iter().any(|op| index_axis(op).is_some()));
-    (reduces && !asks).then_some(())?;
+    let fixed = !maker.has_lengths() && !user.has_lengths();
+    (reduces && !asks && fixed).then_some(())?;
     let at = reading.iter().position(|reading| *reading)?;
     dense(&maker.outputs[0], maker)?;
     dense(&user.inputs[at], user)?;
@@ -266,7 +268,7 @@ impl Onto {
                 return None;
             }
         }
-        let whole = own.next().is_none();
+        let whole = own.next().is_none() && have_same_lengths(&groups, nest, other);
         whole.then(|| Self { groups, theirs: nest.extents(), own: other.extents() })
     }
 
@@ -308,6 +310,21 @@ impl Onto {
         }
         sum
     }
+}
+
+/// Whether the axes of a nest, each of which is a group of another's, the outermost first, have the
+/// same points in every run.
+fn have_same_lengths(groups: &[Vec<usize>], nest: &Nest<'_>, other: &Nest<'_>) -> bool {
+    groups.iter().zip(&nest.axes).all(|(group, axis)| match group.split_first() {
+        Some((&outer, inner)) => {
+            let fixed = inner.iter().all(|&own| other.axes[own].length.is_none());
+            let points: u64 = inner.iter().map(|&own| other.axes[own].extent).product();
+            let points = Length::number(points as i64);
+            let length = other.axes[outer].length.map(|length| length.times(&points));
+            fixed && axis.length == length.as_ref()
+        }
+        None => axis.length.is_none(),
+    })
 }
 
 /// The axes that do not reduce and have points, in the order of the elements that they visit,

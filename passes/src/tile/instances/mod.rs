@@ -43,6 +43,7 @@ use super::stream_host::segment::{self, Action, Cut, Segment, Tile};
 use super::stream_host::{clear, sizes};
 use super::write_compute::construct_move;
 use super::{Stage, cache_buffer, local_buffer};
+use crate::length;
 use crate::nest::Nest;
 use crate::remarks::{Refused, chosen};
 use groups::{Limits, SubGraph};
@@ -78,6 +79,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let words = [("auto", Some(false)), ("all", Some(true)), ("none", None)];
     let wanted = run.word("instances", &words)?;
     let near = run.word("near", &[("auto", true), ("none", false)])?;

@@ -35,6 +35,7 @@ use super::private_cache;
 use super::views::applied;
 use super::way::way;
 use crate::cost::worth;
+use crate::length;
 use crate::nest::{self, Nest};
 use crate::remarks::chosen;
 use graph::{Graph, apply};
@@ -69,6 +70,9 @@ enum Which {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let machine = run.machine()?;
     let words = [("cheaper", Which::Cheaper), ("all", Which::All), ("none", Which::None)];
     let (which, remarks) = (run.word("tensors", &words)?, run.flag("remarks")?);

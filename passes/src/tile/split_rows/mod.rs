@@ -38,6 +38,7 @@ use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, Time, another_kernel, time};
 use super::views::kernel_of;
+use crate::length;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
 use softmax::Softmax;
@@ -86,6 +87,9 @@ impl Parts {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
+    if length::has_symbols(run.module) {
+        return Ok(());
+    }
     let parts = run.value("parts", "'auto' or a number of parts", Parts::of)?;
     let remarks = run.flag("remarks")?;
     if parts == Parts::Number(1) {

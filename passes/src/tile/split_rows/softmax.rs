@@ -7,7 +7,6 @@
 //! by, or multiplied with if it is a reciprocal, is the same for all of a row, so products with
 //! them are divided instead.
 
-use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Linear, Mapping, Val};
 
 use super::rows::{
@@ -136,7 +135,7 @@ fn weights<'c>(
         let less = b.sub(args[0], args[1]);
         vec![b.same("math.exp", &[less])]
     });
-    let axes = shape.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect();
+    let axes = shape.iter().map(|&extent| Loop::parallel(extent)).collect();
     let rows = Access { tensor: greatest, shape: output.shape.clone(), index: all[1..].to_vec() };
     let parts = Access { tensor: of_part, shape, index: all };
     Nest {

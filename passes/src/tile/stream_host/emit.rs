@@ -14,7 +14,6 @@
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::Run;
-use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Attribute, Block, Builder, Context, Linear, Op, Type, Val, attr, ty};
 use weft_dialects::tile::build::{self, RunOp};
 
@@ -261,7 +260,7 @@ impl<'a, 'c> Emit<'a, 'c> {
         let at = [seen(from, behind[0]), seen(to, behind[1])];
         let start = if to.shape == sizes { Start::Unread } else { Start::Held };
         let mut nest = Nest {
-            axes: sizes.iter().map(|&extent| Loop { extent, kind: Axis::Parallel }).collect(),
+            axes: sizes.iter().map(|&extent| Loop::parallel(extent)).collect(),
             inputs: vec![from.access(behind[0])],
             outputs: vec![to.access(behind[1])],
             body: self.copy_body(elem),

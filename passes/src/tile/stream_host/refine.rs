@@ -214,9 +214,9 @@ fn divide(
 
 /// Makes an axis two, the second of `inner` points right after the first.
 fn split_axis(step: &mut Step<'_>, axis: usize, inner: u64) {
-    let Loop { extent, kind } = step.nest.axes[axis];
+    let Loop { extent, kind, .. } = step.nest.axes[axis];
     step.nest.axes[axis].extent = extent / inner;
-    step.nest.axes.insert(axis + 1, Loop { extent: inner, kind });
+    step.nest.axes.insert(axis + 1, Loop { extent: inner, kind, length: None });
     let cut = |index: &mut Linear| {
         let factor = index.coefficients[axis];
         index.coefficients[axis] = factor * inner as i64;

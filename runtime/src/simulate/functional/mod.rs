@@ -82,6 +82,7 @@ impl Numbers {
             Base::Arena => self.arena,
             Base::Host => self.host,
             Base::Cluster(i) => self.clusters + i,
+            Base::Lengths => unreachable!("only native code has lengths"),
         };
         Home { region, begin: buffer.offset, bytes: buffer.bytes }
     }

@@ -53,6 +53,7 @@ impl<'c> Functional<'_, 'c> {
                 Base::Arena => format!("arena buffer {buffer}"),
                 Base::Host => format!("host buffer {buffer}"),
                 Base::Cluster(i) => format!("buffer {buffer} of cluster {i}"),
+                Base::Lengths => "lengths".to_owned(),
             };
             format!("argument {memref} ({what})")
         } else {

@@ -54,6 +54,7 @@ fn base(plan: &Plan, base: Base) -> i64 {
         Base::Input(port) => 3 + i64::from(port),
         Base::Output(port) => 3 + plan.inputs.len() as i64 + i64::from(port),
         Base::Cluster(_) => unreachable!("only simulated code has clusters"),
+        Base::Lengths => unreachable!("only native code has lengths"),
     }
 }
 

@@ -1,0 +1,146 @@
+//! What lengths are to one node of a model.
+
+use weft_dialects::graph::{Dims, GraphBuilder, Inference, Operator};
+use weft_dialects::ir::{Context, Val, empty_module, module_op};
+use weft_runtime::length::Length;
+
+use super::{Input, Symbols, allowed, numbers, said};
+use crate::elements::Elements;
+use crate::import::write_step;
+use crate::node::{Plan, ValueId};
+use crate::payload::graph_type;
+use crate::types::TensorType;
+
+/// What its payload is told.
+#[derive(Debug, Clone, Default)]
+pub struct StepLengths {
+    /// The lengths of the payload's arguments.
+    operands: Vec<Dims>,
+    /// Of the results whose operator says them.
+    said: Vec<Option<Dims>>,
+}
+
+/// The lengths of a result, and its elements where some follow from lengths.
+pub struct Lengths {
+    /// A length for each dimension.
+    pub dims: Dims,
+    /// A length for each element.
+    pub numbers: Option<Vec<Length>>,
+}
+
+/// What lengths are to a node; nothing where there are none.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// What is to be said when it is written.
+    pub step: StepLengths,
+    results: Vec<Dims>,
+    numbers: Option<Vec<Vec<Length>>>,
+}
+
+impl Found {
+    /// Of a node with these inputs; `dims` gives the lengths of what its plan reads.
+    ///
+    /// # Errors
+    /// Why it cannot be done for fewer elements than are laid out.
+    pub fn of<'v>(
+        operator: &str,
+        symbols: &Symbols,
+        inputs: &[Option<Input<'_>>],
+        (plan, dims): (&Plan, &dyn Fn(ValueId) -> Option<&'v Dims>),
+        scratch: &Context,
+    ) -> Result<Self, String> {
+        let limited = |dims: &Dims| dims.iter().any(Option::is_some);
+        let any = inputs.iter().flatten().any(|own| limited(own.dims) || own.numbers.is_some());
+        if !any {
+            return Ok(Self::default());
+        }
+        if let Some(numbers) = numbers(operator, symbols, inputs, plan)? {
+            let results = plan.results.iter().map(|ty| vec![None; ty.rank()]).collect();
+            return Ok(Self { results, numbers: Some(numbers), step: StepLengths::default() });
+        }
+        let said = said(operator, symbols, inputs, plan)?;
+        for operand in &plan.operands {
+            let own = inputs.iter().flatten().find(|input| input.id == operand.id);
+            if let Some(numbers) = own.and_then(|own| own.numbers) {
+                let texts: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+                return Err(format!("it calculates with [{}]", texts.join(", ")));
+            }
+        }
+        let of_operand = |id: ValueId, ty: &TensorType| {
+            dims(id).filter(|own| own.len() == ty.rank()).cloned().unwrap_or(vec![None; ty.rank()])
+        };
+        let operands = plan.operands.iter().map(|operand| of_operand(operand.id, &operand.ty));
+        let tables = plan.tables.iter().map(|table| vec![None; table.ty().rank()]);
+        let operands = operands.chain(tables).collect();
+        // What a reshape is told is held against what its elements become.
+        let holds = operator == "Reshape";
+        let mut step = StepLengths { operands, said: vec![None; plan.results.len()] };
+        step.said[0] = said.clone().filter(|_| !holds);
+        let results = step.try_out(operator, symbols, plan, scratch)?;
+        if let Some(told) = said.filter(|_| holds) {
+            let pairs = told.iter().zip(&results[0]);
+            if let Some((told, own)) =
+                pairs.into_iter().find(|(told, own)| told.is_some() && told != own)
+            {
+                let own = own.as_ref().map_or("fixed".to_owned(), |own| format!("`{own}`"));
+                let told = told.clone().unwrap_or_default();
+                return Err(format!("it makes `{told}` of a length that is {own}"));
+            }
+        }
+        Ok(Self { step, results, numbers: None })
+    }
+
+    /// Of the result at `index`.
+    pub fn of_result(&self, index: usize, ty: &TensorType) -> Lengths {
+        let dims = self.results.get(index).cloned().unwrap_or(vec![None; ty.rank()]);
+        let numbers = self.numbers.as_ref().and_then(|numbers| numbers.get(index)).cloned();
+        let follow = |numbers: &Vec<Length>| numbers.iter().any(|own| own.as_number().is_none());
+        Lengths { dims, numbers: numbers.filter(follow) }
+    }
+}
+
+impl StepLengths {
+    /// Of a copy of a value.
+    pub fn of_copy(dims: &Dims) -> Self {
+        Self { operands: vec![dims.clone()], said: vec![None] }
+    }
+
+    /// Writes the lengths of the payload of the operator that gives `results`; those of its results.
+    ///
+    /// # Errors
+    /// Why it may not be run for fewer elements than are laid out.
+    pub fn infer<'c>(
+        &self,
+        context: &'c Context,
+        operator: &str,
+        symbols: &Symbols,
+        results: &[Val<'c>],
+    ) -> Result<Vec<Dims>, String> {
+        let op = results.first().and_then(|result| result.def()).and_then(Operator::of);
+        let Some(op) = op else { return Ok(Vec::new()) };
+        let least = |length: &Length| symbols.range(length).map(|[least, _]| least);
+        let inference = Inference::new(context, allowed(operator), &least);
+        inference.payload(op.payload, &self.operands, &self.said).map_err(|why| why.to_string())
+    }
+
+    /// The same before anything is written.
+    fn try_out(
+        &self,
+        operator: &str,
+        symbols: &Symbols,
+        plan: &Plan,
+        context: &Context,
+    ) -> Result<Vec<Dims>, String> {
+        let module = empty_module(context);
+        let types = plan.operands.iter().map(|operand| &operand.ty);
+        let types = types.chain(plan.tables.iter().map(Elements::ty));
+        let inputs: Vec<_> = types
+            .enumerate()
+            .map(|(number, ty)| (number.to_string(), graph_type(context, ty)))
+            .collect();
+        let mut builder = GraphBuilder::new(context, module_op(&module), "try", &inputs, &[]);
+        let operands = builder.inputs();
+        let results = write_step(context, &mut builder, [operator, ""], plan, &operands);
+        self.infer(context, operator, symbols, &results)
+    }
+}

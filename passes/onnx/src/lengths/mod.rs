@@ -1,0 +1,133 @@
+//! Lengths that callers decide, on their way through a model.
+//!
+//! A model is planned for the greatest extents, as if they were fixed. Beside that, each value has a
+//! length for each dimension, and small integer tensors that are calculated from shapes have a length for
+//! each element (`numbers.rs`). An operator whose arguments are such numbers says itself how long its
+//! results are (`said.rs`); of the others the payload does
+//! ([`weft_dialects::graph::Inference`]).
+
+mod found;
+mod numbers;
+mod said;
+
+use std::collections::BTreeMap;
+
+use weft_dialects::graph::{Allowed, Dims};
+use weft_runtime::length::{Length, Symbol, is_name};
+
+use crate::elements::Elements;
+use crate::node::ValueId;
+use crate::types::TensorType;
+
+pub use found::{Found, Lengths, StepLengths};
+use numbers::numbers;
+use said::said;
+
+/// The names that a model uses for lengths, and theirs.
+#[derive(Debug, Clone, Default)]
+pub struct Symbols {
+    by_name: BTreeMap<String, Symbol>,
+}
+
+impl Symbols {
+    /// Of what is asked for; names that are none in text become some.
+    pub fn of(asked: &[Symbol]) -> Self {
+        let mut by_name: BTreeMap<String, Symbol> = BTreeMap::new();
+        for symbol in asked {
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            let mut name: String = symbol.name.chars().map(plain).collect();
+            if !is_name(&name) {
+                name.insert(0, '_');
+            }
+            while by_name.values().any(|other| other.name == name) {
+                name.push('_');
+            }
+            by_name.insert(symbol.name.clone(), Symbol { name, ..symbol.clone() });
+        }
+        Self { by_name }
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    /// The symbol for a name of the model's.
+    pub fn get(&self, name: &str) -> Option<&Symbol> {
+        self.by_name.get(name)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Symbol> {
+        self.by_name.values()
+    }
+
+    /// The smaller one of two, where one is so in every run.
+    pub fn least(&self, one: &Length, other: &Length) -> Length {
+        match self.range(&one.plus(other, -1)) {
+            Some([_, high]) if high <= 0 => one.clone(),
+            Some([low, _]) if low >= 0 => other.clone(),
+            _ => one.least(other),
+        }
+    }
+
+    /// The least and the greatest value of a length.
+    pub fn range(&self, length: &Length) -> Option<[i64; 2]> {
+        length.range(&|name| {
+            let symbol = self.all().find(|symbol| symbol.name == name)?;
+            Some(
+                [symbol.least.next_multiple_of(symbol.multiple), symbol.most].map(|end| end as i64),
+            )
+        })
+    }
+}
+
+/// What is known of a value that a node reads.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// Which it is.
+    pub id: ValueId,
+    /// Its type, for the greatest lengths.
+    pub ty: &'a TensorType,
+    /// Its elements, for the greatest lengths.
+    pub known: Option<&'a Elements>,
+    /// Its lengths.
+    pub dims: &'a Dims,
+    /// Its elements, where some follow from lengths.
+    pub numbers: Option<&'a Vec<Length>>,
+}
+
+impl Input<'_> {
+    /// Its elements as lengths, where they are known.
+    pub fn elements(&self) -> Option<Vec<Length>> {
+        let known = || Some(self.known?.ints()?.into_iter().map(Length::number).collect());
+        self.numbers.cloned().or_else(known)
+    }
+}
+
+/// What the payload of an operator may do along a length: its sums are of what is there, or it asks
+/// for places only to compare them with each other.
+pub fn allowed(operator: &str) -> Allowed {
+    const FOLDS: [&str; 18] = [
+        "MatMul",
+        "Gemm",
+        "Einsum",
+        "ReduceSum",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceLogSum",
+        "ReduceLogSumExp",
+        "ReduceSumSquare",
+        "Softmax",
+        "LogSoftmax",
+        "FusedMatMul",
+        "MatMulInteger",
+        "MatMulNBits",
+        "Conv",
+    ];
+    const ASKS: [&str; 2] = ["Range", "Trilu"];
+    Allowed { folds: FOLDS.contains(&operator), asks: ASKS.contains(&operator) }
+}

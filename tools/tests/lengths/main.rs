@@ -1,0 +1,133 @@
+//! Models whose callers decide lengths: compiled once, run at many of them, beside the interpreter's
+//! results for a model that was imported with those numbers.
+
+mod net;
+mod random;
+mod run;
+
+use net::{Dim, Net, int, ints};
+use run::{Lengths, Subject, assert_close, run};
+use weft_onnx::proto::tensor_proto::DataType;
+use weft_runtime::length::Symbol;
+
+fn symbol(name: &str, least: u64, most: u64) -> Symbol {
+    Symbol { name: name.into(), least, most, multiple: 1 }
+}
+
+/// Compiles for these symbols and runs at each of the lengths.
+fn check(subject: &Subject, symbols: &[Symbol], lengths: &[&[u64]]) {
+    for units in [1, 2] {
+        let mut model = subject.compile(symbols, units).expect("it compiles");
+        for values in lengths {
+            let names = symbols.iter().map(|symbol| symbol.name.clone());
+            let own: Lengths = names.zip(values.iter().copied()).collect();
+            let data = subject.data(&own, 7);
+            let expected = subject.expected(&own, &data);
+            let found = run(&mut model, &subject.shapes(&own), &data).expect("it runs");
+            assert_close(&found, &expected, &format!("{own:?} on {units} units"));
+        }
+    }
+}
+
+const SEQ: Dim = Dim::Named("seq");
+
+/// A product of rows, with what is done to each behind it.
+#[test]
+fn rows_of_a_product() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(24)]);
+    let w = net.floats(&[24, 40], |place| (place % 7) as f32 / 7.0 - 0.4);
+    let b = net.floats(&[40], |place| place as f32 / 40.0);
+    let y = net.op("MatMul", &[&x, &w], &[]);
+    let y = net.op("Add", &[&y, &b], &[]);
+    let y = net.op("Relu", &[&y], &[]);
+    let axis = net.longs(&[0]);
+    let sums = net.op("ReduceSum", &[&y, &axis], &[int("keepdims", 0)]);
+    let subject = Subject::new(net, &[&y, &sums]);
+    check(&subject, &[symbol("seq", 1, 50)], &[&[50], &[1], &[7], &[12], &[13], &[47]]);
+}
+
+/// Attention: lengths along rows, lanes and sums.
+#[test]
+fn attention() {
+    let mut net = Net::default();
+    let (batch, heads, width) = (Dim::Named("batch"), 2i64, 8i64);
+    let all = Dim::Fixed(heads * width);
+    let x = net.input(DataType::Float, &[batch, SEQ, all]);
+    let mask = net.input(DataType::Int64, &[batch, SEQ]);
+    let zero = net.longs(&[0, 0, heads, width]);
+    let part = |net: &mut Net, perm: &[i64]| {
+        let w = net.floats(&[16, 16], |place| ((place * 5) % 11) as f32 / 11.0 - 0.5);
+        let y = net.op("MatMul", &[&x, &w], &[]);
+        let y = net.op("Reshape", &[&y, &zero], &[]);
+        net.op("Transpose", &[&y], &[ints("perm", perm)])
+    };
+    let q = part(&mut net, &[0, 2, 1, 3]);
+    let k = part(&mut net, &[0, 2, 3, 1]);
+    let v = part(&mut net, &[0, 2, 1, 3]);
+    let scores = net.op("MatMul", &[&q, &k], &[]);
+    let axes = net.longs(&[1, 2]);
+    let mask = net.op("Unsqueeze", &[&mask, &axes], &[]);
+    let mask = net.op("Cast", &[&mask], &[int("to", 1)]);
+    let scores = net.op("Add", &[&scores, &mask], &[]);
+    let scores = net.op("Softmax", &[&scores], &[int("axis", -1)]);
+    let y = net.op("MatMul", &[&scores, &v], &[]);
+    let y = net.op("Transpose", &[&y], &[ints("perm", &[0, 2, 1, 3])]);
+    let whole = net.longs(&[0, 0, heads * width]);
+    let y = net.op("Reshape", &[&y, &whole], &[]);
+    let subject = Subject::new(net, &[&y]);
+    let symbols = [symbol("batch", 1, 3), symbol("seq", 1, 40)];
+    check(&subject, &symbols, &[&[1, 40], &[3, 40], &[2, 1], &[3, 17], &[1, 33]]);
+}
+
+/// What is said about shapes that do not fit.
+#[test]
+fn lengths_that_are_refused() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(4)]);
+    let y = net.input(DataType::Float, &[SEQ, Dim::Fixed(4)]);
+    let sum = net.op("Add", &[&x, &y], &[]);
+    let subject = Subject::new(net, &[&sum]);
+    let model = subject.compile(&[symbol("seq", 2, 8)], 1).expect("it compiles");
+    let refused = |shapes: &[&[u64]]| {
+        model.plan().bind_shapes(shapes).expect_err("it does not fit").to_string()
+    };
+    assert_eq!(refused(&[&[3, 4], &[5, 4]]), "`seq` is 3 in input `x0` and 5 in input `x1`");
+    assert_eq!(
+        refused(&[&[9, 4], &[9, 4]]),
+        "`seq` is 9, and the model was compiled for seq from 2 to 8"
+    );
+    assert_eq!(
+        refused(&[&[3, 5], &[3, 4]]),
+        "input `x0` has 4 elements along dimension 1, and 5 were given"
+    );
+    assert_eq!(refused(&[&[3], &[3, 4]]), "input `x0` has 2 dimensions, and 1 were given");
+    let mut model = model;
+    let mut out = vec![0; 48];
+    let error = model.run(&[&[0; 48], &[0; 48]], &mut [&mut out]).expect_err("no lengths");
+    assert!(error.to_string().contains("seq from 2 to 8"), "{error}");
+}
+
+/// What depends on the number of elements otherwise than by a sum is refused by name.
+#[test]
+fn operators_that_are_refused() {
+    let told = |build: &dyn Fn(&mut Net, &str) -> String| {
+        let mut net = Net::default();
+        let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(4)]);
+        let y = build(&mut net, &x);
+        Subject::new(net, &[&y]).compile(&[symbol("seq", 1, 8)], 1).err().expect("it is refused")
+    };
+    let last = told(&|net, x| {
+        let [starts, ends, axes] = [[-1], [9], [0]].map(|list| net.longs(&list));
+        net.op("Slice", &[x, &starts, &ends, &axes], &[])
+    });
+    assert!(last.contains("element 7 is read along `seq`, which may be shorter"), "{last}");
+    let twice = told(&|net, x| net.op("Concat", &[x, x], &[int("axis", 0)]));
+    assert!(twice.contains("does not go with lengths"), "{twice}");
+    let flat = told(&|net, x| {
+        let turned = net.op("Transpose", &[x], &[ints("perm", &[1, 0])]);
+        let shape = net.longs(&[-1]);
+        net.op("Reshape", &[&turned, &shape], &[])
+    });
+    assert!(flat.contains("takes apart what `seq` elements are"), "{flat}");
+}

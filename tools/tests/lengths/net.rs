@@ -1,0 +1,129 @@
+//! Models with dimensions that have names, put together node by node.
+
+use prost::Message;
+use weft_onnx::proto::attribute_proto::AttributeType;
+use weft_onnx::proto::tensor_proto::DataType;
+use weft_onnx::proto::tensor_shape_proto::Dimension;
+use weft_onnx::proto::tensor_shape_proto::dimension::Value::{DimParam, DimValue};
+use weft_onnx::proto::type_proto::{Tensor, Value};
+use weft_onnx::proto::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorProto,
+    TensorShapeProto, TypeProto, ValueInfoProto,
+};
+
+/// A dimension: a number, or a name that callers say the length of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dim {
+    Fixed(i64),
+    Named(&'static str),
+}
+
+/// A model that grows.
+#[derive(Clone, Debug, Default)]
+pub struct Net {
+    graph: GraphProto,
+    /// Shapes of the inputs, by number.
+    pub inputs: Vec<(DataType, Vec<Dim>)>,
+    count: usize,
+}
+
+/// An attribute of a node.
+pub fn ints(name: &str, ints: &[i64]) -> AttributeProto {
+    let kind = Some(AttributeType::Ints.into());
+    AttributeProto {
+        name: Some(name.into()),
+        ints: ints.to_vec(),
+        r#type: kind,
+        ..Default::default()
+    }
+}
+
+/// An attribute of a node.
+pub fn int(name: &str, i: i64) -> AttributeProto {
+    let kind = Some(AttributeType::Int.into());
+    AttributeProto { name: Some(name.into()), i: Some(i), r#type: kind, ..Default::default() }
+}
+
+impl Net {
+    fn name(&mut self) -> String {
+        self.count += 1;
+        format!("v{}", self.count)
+    }
+
+    /// An input of floats, or of whole numbers.
+    pub fn input(&mut self, ty: DataType, dims: &[Dim]) -> String {
+        let name = format!("x{}", self.inputs.len());
+        let dim = |dim: &Dim| Dimension {
+            value: Some(match dim {
+                Dim::Fixed(extent) => DimValue(*extent),
+                Dim::Named(name) => DimParam((*name).to_owned()),
+            }),
+            ..Default::default()
+        };
+        let shape = Some(TensorShapeProto { dim: dims.iter().map(dim).collect() });
+        let tensor = Tensor { elem_type: Some(ty.into()), shape };
+        let ty_proto = TypeProto { value: Some(Value::TensorType(tensor)), ..Default::default() };
+        let port = ValueInfoProto {
+            name: Some(name.clone()),
+            r#type: Some(ty_proto),
+            ..Default::default()
+        };
+        self.graph.input.push(port);
+        self.inputs.push((ty, dims.to_vec()));
+        name
+    }
+
+    /// A tensor of floats that is part of the model.
+    pub fn floats(&mut self, dims: &[i64], value: impl Fn(usize) -> f32) -> String {
+        let count = dims.iter().product::<i64>() as usize;
+        let bytes = (0..count).flat_map(|place| value(place).to_le_bytes()).collect::<Vec<_>>();
+        self.constant(DataType::Float, dims, bytes)
+    }
+
+    /// A list of whole numbers that is part of the model.
+    pub fn longs(&mut self, values: &[i64]) -> String {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.constant(DataType::Int64, &[values.len() as i64], bytes)
+    }
+
+    fn constant(&mut self, ty: DataType, dims: &[i64], bytes: Vec<u8>) -> String {
+        let name = self.name();
+        self.graph.initializer.push(TensorProto {
+            name: Some(name.clone()),
+            dims: dims.to_vec(),
+            data_type: Some(ty.into()),
+            raw_data: Some(bytes.into()),
+            ..Default::default()
+        });
+        name
+    }
+
+    /// A node with one result.
+    pub fn op(&mut self, operator: &str, inputs: &[&str], attribute: &[AttributeProto]) -> String {
+        let name = self.name();
+        self.graph.node.push(NodeProto {
+            op_type: Some(operator.to_owned()),
+            input: inputs.iter().map(|&input| input.to_owned()).collect(),
+            output: vec![name.clone()],
+            attribute: attribute.to_vec(),
+            ..Default::default()
+        });
+        name
+    }
+
+    /// The model as a file's bytes, with these outputs.
+    pub fn finish(mut self, outputs: &[&str]) -> Vec<u8> {
+        let port =
+            |name: &&str| ValueInfoProto { name: Some((*name).to_owned()), ..Default::default() };
+        self.graph.name = Some("net".to_owned());
+        self.graph.output = outputs.iter().map(port).collect();
+        let opset = OperatorSetIdProto { version: Some(20), ..Default::default() };
+        let model = ModelProto {
+            ir_version: Some(9),
+            opset_import: vec![opset],
+            graph: Some(self.graph),
+            ..Default::default()
+        };
+        model.encode_to_vec()
+    }
+}

@@ -1,0 +1,197 @@
+//! Random models with named dimensions.
+
+use proptest::prelude::*;
+use weft_onnx::proto::tensor_proto::DataType;
+
+use super::net::{Dim, Net, int, ints};
+use super::run::{Lengths, Subject, assert_close, run};
+use super::symbol;
+
+/// What is done to the value that was made last.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Unary(u8),
+    Product(i64),
+    Bias,
+    Residual,
+    Softmax,
+    Sum,
+    Most,
+    Attend,
+    Positions,
+    Mask,
+    Heads,
+    Turn,
+    First,
+    Stack,
+    Normalise,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0u8..5).prop_map(Step::Unary),
+        3 => (1i64..40).prop_map(Step::Product),
+        2 => Just(Step::Bias),
+        2 => Just(Step::Residual),
+        1 => Just(Step::Softmax),
+        1 => Just(Step::Sum),
+        1 => Just(Step::Most),
+        2 => Just(Step::Attend),
+        1 => Just(Step::Positions),
+        1 => Just(Step::Mask),
+        1 => Just(Step::Heads),
+        1 => Just(Step::Turn),
+        1 => Just(Step::First),
+        1 => Just(Step::Stack),
+        1 => Just(Step::Normalise),
+    ]
+}
+
+/// A model of rows of `batch` sequences of `seq` elements, and the name of its output.
+struct Grown {
+    net: Net,
+    value: String,
+    width: i64,
+    /// Whether the second dimension is still that of the sequence.
+    is_sequence: bool,
+    most: i64,
+}
+
+impl Grown {
+    fn new(batch: Dim, width: i64, most: i64) -> Self {
+        let mut net = Net::default();
+        let dims = [batch, Dim::Named("seq"), Dim::Fixed(width)];
+        let value = net.input(DataType::Float, &dims);
+        Self { net, value, width, is_sequence: true, most }
+    }
+
+    fn weight(&mut self, dims: &[i64]) -> String {
+        let inner = dims[0] as f32;
+        self.net.floats(dims, |place| (((place * 7 + 3) % 13) as f32 / 6.5 - 1.0) / inner.sqrt())
+    }
+
+    fn op(&mut self, operator: &str, inputs: &[&str]) -> String {
+        self.net.op(operator, inputs, &[])
+    }
+
+    fn grow(&mut self, step: Step) {
+        let x = self.value.clone();
+        self.value = match step {
+            Step::Unary(which) => {
+                let operator = ["Relu", "Tanh", "Sigmoid", "Neg", "Abs"][which as usize];
+                self.op(operator, &[&x])
+            }
+            Step::Product(width) => {
+                let w = self.weight(&[self.width, width]);
+                self.width = width;
+                self.op("MatMul", &[&x, &w])
+            }
+            Step::Bias => {
+                let b = self.weight(&[self.width]);
+                self.op("Add", &[&x, &b])
+            }
+            Step::Residual => {
+                let y = self.op("Tanh", &[&x]);
+                self.op("Sub", &[&x, &y])
+            }
+            Step::Softmax => self.net.op("Softmax", &[&x], &[int("axis", -1)]),
+            Step::Sum | Step::Most if self.is_sequence => {
+                let axes = self.net.longs(&[1]);
+                self.is_sequence = false;
+                let operator = if matches!(step, Step::Sum) { "ReduceSum" } else { "ReduceMax" };
+                self.op(operator, &[&x, &axes])
+            }
+            Step::Attend if self.is_sequence => {
+                let turned = self.net.op("Transpose", &[&x], &[ints("perm", &[0, 2, 1])]);
+                let scores = self.op("MatMul", &[&x, &turned]);
+                let scores = self.net.op("Softmax", &[&scores], &[int("axis", -1)]);
+                self.op("MatMul", &[&scores, &x])
+            }
+            Step::Positions if self.is_sequence => self.positions(&x),
+            Step::Mask if self.is_sequence => {
+                let shape = self.op("Shape", &[&x]);
+                let two = self.net.longs(&[1]);
+                let seq = self.op("Gather", &[&shape, &two]);
+                let ones = self.op("ConstantOfShape", &[&seq]);
+                let row = self.net.longs(&[0, 2]);
+                let ones = self.op("Unsqueeze", &[&ones, &row]);
+                self.op("Add", &[&x, &ones])
+            }
+            Step::Heads if self.width % 2 == 0 => {
+                let [split, whole] = [[0, 0, 2, self.width / 2].as_slice(), &[0, 0, self.width]]
+                    .map(|list| self.net.longs(list));
+                let y = self.op("Reshape", &[&x, &split]);
+                let y = self.net.op("Softmax", &[&y], &[int("axis", 2)]);
+                self.op("Reshape", &[&y, &whole])
+            }
+            Step::Turn => {
+                let y = self.net.op("Transpose", &[&x], &[ints("perm", &[1, 2, 0])]);
+                let y = self.op("Tanh", &[&y]);
+                self.net.op("Transpose", &[&y], &[ints("perm", &[2, 0, 1])])
+            }
+            Step::First => {
+                let first = self.net.longs(&[0]);
+                self.is_sequence = false;
+                self.net.op("Gather", &[&x, &first], &[int("axis", 1)])
+            }
+            Step::Stack => {
+                let y = self.op("Neg", &[&x]);
+                self.width *= 2;
+                self.net.op("Concat", &[&x, &y], &[int("axis", 2)])
+            }
+            Step::Normalise => {
+                let [scale, bias] = [0, 1].map(|_| self.weight(&[self.width]));
+                self.net.op("LayerNormalization", &[&x, &scale, &bias], &[int("axis", -1)])
+            }
+            Step::Sum | Step::Most | Step::Attend | Step::Positions | Step::Mask | Step::Heads => x,
+        };
+    }
+
+    /// As many rows of a table as the sequence is long.
+    fn positions(&mut self, x: &str) -> String {
+        let table = self.weight(&[self.most, self.width]);
+        let shape = self.op("Shape", &[x]);
+        let [one, two, zero] = [[1], [2], [0]].map(|list| self.net.longs(&list));
+        let seq = self.op("Slice", &[&shape, &one, &two, &zero]);
+        let rows = self.op("Slice", &[&table, &zero, &seq, &zero]);
+        self.op("Add", &[x, &rows])
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    /// One artifact, at many lengths, on one unit and on two.
+    #[test]
+    fn models_of_rows(
+        steps in prop::collection::vec(step(), 1..7),
+        width in 1i64..20,
+        most in 2u64..40,
+        batch in prop_oneof![Just(None), Just(Some(3u64))],
+        draws in prop::collection::vec((0.0..1.0, 0.0..1.0), 4),
+        seed in 0u64..1000,
+    ) {
+        let dim = batch.map_or(Dim::Fixed(2), |_| Dim::Named("batch"));
+        let mut grown = Grown::new(dim, width, most as i64);
+        steps.iter().for_each(|&step| grown.grow(step));
+        let subject = Subject::new(grown.net, &[&grown.value]);
+        let mut symbols = vec![symbol("seq", 1, most)];
+        symbols.extend(batch.map(|most| symbol("batch", 1, most)));
+        for units in [1, 2] {
+            let mut model = subject.compile(&symbols, units).expect("it compiles");
+            for (one, other) in &draws {
+                let lengths: Lengths = symbols
+                    .iter()
+                    .zip([one, other])
+                    .map(|(symbol, draw)| {
+                        let span = (symbol.most - symbol.least + 1) as f64;
+                        (symbol.name.clone(), symbol.least + (draw * span) as u64)
+                    })
+                    .collect();
+                let data = subject.data(&lengths, seed);
+                let expected = subject.expected(&lengths, &data);
+                let found = run(&mut model, &subject.shapes(&lengths), &data).expect("it runs");
+                assert_close(&found, &expected, &format!("{steps:?} {lengths:?} on {units} units"));
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A model compiled once, run at many lengths, beside what the interpreter makes of it when every
+//! length is a number from the beginning.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use weft::{Device, Options, Unit};
+use weft_onnx::proto::tensor_proto::DataType;
+use weft_passes::interpret::run_model;
+use weft_runtime::cpu::Model;
+use weft_runtime::length::Symbol;
+
+use super::net::{Dim, Net};
+
+/// A model, and where it lies.
+pub struct Subject {
+    folder: tempfile::TempDir,
+    inputs: Vec<(DataType, Vec<Dim>)>,
+}
+
+/// Lengths by name.
+pub type Lengths = BTreeMap<String, u64>;
+
+fn machine() -> Device {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../devices/x86-avx2.mlir");
+    Device::asked(Some(folder))
+}
+
+impl Subject {
+    pub fn new(net: Net, outputs: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inputs = net.inputs.clone();
+        std::fs::write(folder.path().join("net.onnx"), net.finish(outputs)).expect("written");
+        Self { folder, inputs }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("net.onnx")
+    }
+
+    /// Compiles it for all lengths that the symbols allow.
+    pub fn compile(&self, symbols: &[Symbol], units: usize) -> Result<Model, String> {
+        let context = weft::context();
+        let mut options = Options { device: machine(), units, ..Options::default() };
+        options.import.lengths = symbols.to_vec();
+        let unit = Unit::open(&context, &self.path(), options);
+        let mut unit = unit.map_err(|why| why.to_string())?;
+        let path = self.folder.path().join("net.weft");
+        unit.write_artifact(&path).map_err(|why| why.to_string())?;
+        Model::load(&path, None).map_err(|why| why.to_string())
+    }
+
+    /// Shapes of the inputs.
+    pub fn shapes(&self, lengths: &Lengths) -> Vec<Vec<u64>> {
+        let dim = |dim: &Dim| match dim {
+            Dim::Fixed(extent) => *extent as u64,
+            Dim::Named(name) => lengths[*name],
+        };
+        self.inputs.iter().map(|(_, dims)| dims.iter().map(dim).collect()).collect()
+    }
+
+    /// Small numbers for every input.
+    pub fn data(&self, lengths: &Lengths, seed: u64) -> Vec<Vec<u8>> {
+        let shapes = self.shapes(lengths);
+        let mut state = seed;
+        let mut next = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as u32
+        };
+        let tensor = |((ty, _), shape): (&(DataType, Vec<Dim>), &Vec<u64>)| {
+            let count = shape.iter().product::<u64>();
+            let bytes = (0..count).flat_map(|_| match ty {
+                DataType::Int64 => i64::from(next() % 5).to_le_bytes().to_vec(),
+                _ => ((next() % 2001) as f32 / 1000.0 - 1.0).to_le_bytes().to_vec(),
+            });
+            bytes.collect()
+        };
+        self.inputs.iter().zip(&shapes).map(tensor).collect()
+    }
+
+    /// What the interpreter makes of it.
+    pub fn expected(&self, lengths: &Lengths, data: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let context = weft::context();
+        let mut options = Options::default();
+        let symbols = lengths.iter().map(|(name, value)| (name.clone(), *value as i64));
+        options.import.symbols = symbols.collect();
+        let unit = Unit::open(&context, &self.path(), options).expect("it is a model");
+        let files = unit.files().clone();
+        let ops = unit.module().body(0).expect("a body").ops();
+        let model = ops.into_iter().find(|op| op.is("graph.model")).expect("a model");
+        let weights = &mut |file: &str, tensor: &str| {
+            let elements = files[file].tensor(tensor).expect("it is in the file");
+            Ok(Cow::Owned(elements.bytes().to_vec()))
+        };
+        run_model(model, data, weights, &mut |_, _| {}).expect("it has a meaning")
+    }
+}
+
+/// Runs a model; gives its outputs.
+pub fn run(
+    model: &mut Model,
+    shapes: &[Vec<u64>],
+    data: &[Vec<u8>],
+) -> Result<Vec<Vec<u8>>, String> {
+    let shapes: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
+    let binding = model.plan().bind_shapes(&shapes).map_err(|why| why.to_string())?;
+    let sizes = model.plan().outputs.iter().zip(&binding.outputs);
+    let mut outputs: Vec<Vec<u8>> = sizes
+        .map(|(port, shape)| vec![0; shape.iter().product::<u64>() as usize * port.dtype.bytes()])
+        .collect();
+    model.bind(binding);
+    let inputs: Vec<&[u8]> = data.iter().map(Vec::as_slice).collect();
+    let mut places: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+    model.run(&inputs, &mut places).map_err(|why| why.to_string())?;
+    Ok(outputs)
+}
+
+/// Fails unless floats are close to each other.
+pub fn assert_close(found: &[Vec<u8>], expected: &[Vec<u8>], what: &str) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (number, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert_eq!(found.len(), expected.len(), "{what}: bytes of output {number}");
+        let floats = |bytes: &[u8]| -> Vec<f32> {
+            let words = bytes.chunks_exact(4);
+            words.map(|word| f32::from_le_bytes(word.try_into().expect("four"))).collect()
+        };
+        for (place, (x, y)) in floats(found).into_iter().zip(floats(expected)).enumerate() {
+            let close =
+                x == y || (x - y).abs() <= 1e-4 + 1e-3 * y.abs() || (x.is_nan() && y.is_nan());
+            assert!(close, "{what}: output {number} has {x} at {place}, not {y}");
+        }
+    }
+}
