@@ -87,6 +87,21 @@ def Graph_SymbolOp : Graph_Op<"symbol"> {
   let assemblyFormat = "$name `from` $least `to` $most (`multiple` $multiple^)? attr-dict";
 }
 
+def Graph_LengthOp : Graph_Op<"length", [Pure]> {
+  let summary = "A length that callers decide, as a number in a payload";
+  let description = [{
+    ```mlir
+    %n = graph.length "past"
+    %y = tensor.insert_slice %new into %old[0, %n, 0] [8, 1, 64] [1, 1, 1] : tensor<8x1x64xf32> into tensor<8x513x64xf32>
+    ```
+
+    - C1: it is of symbols of the module.
+  }];
+  let arguments = (ins StrAttr:$length);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$length attr-dict";
+}
+
 def Graph_WeightOp : Graph_Op<"weight", [Pure]> {
   let summary = "A weight, named by file, tensor and content";
   let description = [{

@@ -174,7 +174,8 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
     those that the order of one unit would keep by itself: moving a range to
     another unit is always right.
 
-    `at [4096, 0]` gives the kernel each buffer from that element on (`tile.run`).
+    `at [4096, 0]` gives the kernel each buffer from that element on, and `shifts ["", "64 * past"]` from one that
+    callers decide (`tile.run`).
 
     Where callers decide how many rTasks there are, ranges of all of them say which of several
     equal parts each does, in a run of fewer as well:
@@ -190,14 +191,16 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
     - C2: the symbol is a kernel whose arguments have the types of the buffers.
     - C3: there is one place for each buffer, inside of it.
     - C4: a part is one of those that there are, of all rTasks of the kernel.
+    - C5: there is one shift for each buffer, of symbols of the module.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel, I64Attr:$begin, I64Attr:$end,
                        OptionalAttr<I64Attr>:$part, OptionalAttr<I64Attr>:$parts, I64Attr:$unit, OptionalAttr<DenseI64ArrayAttr>:$at,
+                       OptionalAttr<StrArrayAttr>:$shifts,
                        Variadic<Task_BufferType>:$buffers,
                        Variadic<Task_TokenType>:$waits, OptionalAttr<I64Attr>:$cycles);
   let results = (outs Task_TokenType:$token);
   let assemblyFormat = [{
-    $name $kernel `[` $begin `to` $end `]` (`part` $part^ `of` $parts)? `on` $unit `(` $buffers `)` (`at` $at^)?
+    $name $kernel `[` $begin `to` $end `]` (`part` $part^ `of` $parts)? `on` $unit `(` $buffers `)` (`at` $at^)? (`shifts` $shifts^)?
     `after` `(` $waits `)`
     (`cycles` `(` $cycles^ `)`)? attr-dict `:` type($buffers)
   }];

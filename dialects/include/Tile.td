@@ -200,19 +200,23 @@ def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
     `at [4096, 0]` lets the kernel see each operand from that element on, in row-major order: so
     one kernel does any box of a tensor, and its result is the operand with that box changed.
 
+    `shifts ["", "64 * past"]` lets it see the second that many elements further on, as callers decide: where
+    rows are laid out for the most that there may be, any place along a dimension is that.
+
     - C1: each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
     - C2: the results have the types of the tensors after `into`.
     - C3: there is one place for each operand, inside of it.
     - C4: only a stitched kernel, or a `device.kernel`, sees operands from elements on.
+    - C5: there is one shift for each operand, of symbols of the module.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$kernel,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$others,
-                       OptionalAttr<DenseI64ArrayAttr>:$at,
+                       OptionalAttr<DenseI64ArrayAttr>:$at, OptionalAttr<StrArrayAttr>:$shifts,
                        Variadic<AnyTensor>:$inputs, Variadic<AnyTensor>:$inits);
   let results = (outs Variadic<AnyTensor>:$results);
   let assemblyFormat = [{
-    $name $kernel (`or` $others^)? `(` $inputs `)` `into` `(` $inits `)` (`at` $at^)? attr-dict
-    `:` functional-type(operands, $results)
+    $name $kernel (`or` $others^)? `(` $inputs `)` `into` `(` $inits `)` (`at` $at^)? (`shifts` $shifts^)?
+    attr-dict `:` functional-type(operands, $results)
   }];
 }
 

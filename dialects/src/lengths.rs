@@ -53,6 +53,34 @@ pub fn of_ports(op: Op<'_>) -> Vec<Vec<Option<Length>>> {
     ports.map(|port| lengths(port).map(|text| read(text).unwrap_or(None)).collect()).collect()
 }
 
+/// For each of so many operands of `op` how many elements further on it is seen, where callers decide
+/// that.
+pub fn shifts(op: Op<'_>, operands: usize) -> Vec<Option<Length>> {
+    match op.attr("shifts").and_then(attr::strings) {
+        Some(texts) => texts.into_iter().map(|text| read(text).unwrap_or(None)).collect(),
+        None => vec![None; operands],
+    }
+}
+
+/// Writes them, where there are some.
+pub fn set_shifts<'c>(context: &'c Context, op: Op<'c>, shifts: &[Option<Length>]) {
+    if shifts.iter().any(Option::is_some) {
+        let texts: Vec<_> = shifts.iter().map(|shift| write(shift.as_ref())).collect();
+        op.set_attr("shifts", attr::of_strings(context, &texts));
+    }
+}
+
+/// Checks that there is a shift for each of so many operands, where there is one for any.
+pub(crate) fn check_shifts(op: Op<'_>, operands: usize, diag: &mut Diagnostics) {
+    let Some(texts) = op.attr("shifts").and_then(attr::strings) else { return };
+    if texts.len() != operands {
+        let (shifts, operands) = (count(texts.len(), "shift"), count(operands, "operand"));
+        diag.error(op, format!("{} has {shifts} for {operands}", op.name()))
+            .help("give one for each operand, \"\" where it is seen from its beginning");
+    }
+    texts.into_iter().for_each(|text| check_text(op, text, diag));
+}
+
 /// The attribute with the lengths of the dimensions of ports.
 pub fn of_dims<'c>(context: &'c Context, ports: &[&Vec<Option<Length>>]) -> Attribute<'c> {
     let texts = |dims: &&Vec<Option<Length>>| {

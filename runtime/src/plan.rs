@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 
-pub use lengths::{BindError, Binding, Lengths, Share};
+pub use lengths::{BindError, Binding, Lengths, Share, Shift};
 pub use validate::PlanError;
 
 /// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and

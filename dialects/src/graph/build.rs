@@ -1,6 +1,6 @@
 //! Builds the operations of the `graph` dialect, one function each, and whole models.
 
-use weft_runtime::length::Symbol;
+use weft_runtime::length::{Length, Symbol};
 
 use crate::ir::payload::Payload;
 use crate::ir::{Attribute, Block, Builder, Context, Op, Type, Val, attr, ty};
@@ -36,6 +36,13 @@ pub fn symbol<'c>(b: &mut Builder<'c>, symbol: &Symbol) -> Op<'c> {
     ];
     attributes.extend((symbol.multiple > 1).then(|| ("multiple", number(symbol.multiple))));
     b.op_with("graph.symbol", &[], &[], &attributes, 0)
+}
+
+/// `graph.length "past"`.
+pub fn length<'c>(b: &mut Builder<'c>, length: &Length) -> Val<'c> {
+    let context = b.context();
+    let text = attr::of_string(context, &length.to_string());
+    b.op_with("graph.length", &[], &[Type::index(context)], &[("length", text)], 0).result(0)
 }
 
 /// `graph.weight "tensor" in "file" hash "..." : ty`.

@@ -1,13 +1,14 @@
 //! Constraints of the `graph` dialect.
 
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
-use crate::lengths::{check_ports, check_symbol};
+use crate::lengths::{check_attr, check_ports, check_symbol};
 use crate::verify::{Table, check_table, count};
 use melior::ir::AttributeLike;
 
 const TABLE: Table = &[
     ("graph.model", &[model_c1, model_c2, model_c3]),
     ("graph.symbol", &[check_symbol]),
+    ("graph.length", &[length_c1]),
     ("graph.weight", &[weight_c1]),
     ("graph.constant", &[constant_c1]),
     ("graph.op", &[op_c1, op_c2]),
@@ -61,6 +62,11 @@ fn model_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
     let types: Vec<_> = block.args().iter().chain(&results).map(|value| value.ty()).collect();
     check_ports(op, &types, diag);
+}
+
+/// C1. It is of symbols of the module.
+fn length_c1(op: Op<'_>, diag: &mut Diagnostics) {
+    check_attr(op, "length", diag);
 }
 
 /// C1. The shape is static.

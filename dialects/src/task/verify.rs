@@ -222,6 +222,7 @@ fn calls(op: Op<'_>, diag: &mut Diagnostics) {
         range_c2(range, &kernels, diag);
         range_c3(range, diag);
         range_c4(range, &kernels, diag);
+        range_c5(range, diag);
     }
 }
 
@@ -397,6 +398,13 @@ fn range_c2<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
 fn range_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) else { return };
     check_places(op, &buffers, diag);
+}
+
+/// C5. There is one shift for each buffer, of symbols of the module.
+fn range_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    if let Some(Ok([buffers, _])) = op.segments().map(<[_; 2]>::try_from) {
+        lengths::check_shifts(op, buffers.len(), diag);
+    }
 }
 
 /// C4. A part is one of those that there are, of all rTasks of the kernel.

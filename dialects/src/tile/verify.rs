@@ -6,7 +6,7 @@ use super::verify_schedule::{
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::device::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
-use crate::lengths::check_ports;
+use crate::lengths::{check_ports, check_shifts};
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, count, int,
     symbol,
@@ -17,7 +17,7 @@ const TABLE: Table = &[
     ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),
-    ("tile.run", &[run_alone, run_c2, run_c3]),
+    ("tile.run", &[run_alone, run_c2, run_c3, run_c5]),
     ("tile.kernel", &[kernel_c1]),
     ("tile.load", &[load_c1]),
     ("tile.store", &[store_c1]),
@@ -198,6 +198,11 @@ fn run_c2(op: Op<'_>, diag: &mut Diagnostics) {
 /// C3. There is one place for each operand, inside of it.
 fn run_c3(op: Op<'_>, diag: &mut Diagnostics) {
     check_places(op, &op.operands(), diag);
+}
+
+/// C5. There is one shift for each operand, of symbols of the module.
+fn run_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    check_shifts(op, op.operands().len(), diag);
 }
 
 /// C4. Only a stitched kernel, or code, sees its operands from elements on.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use inkwell::targets::FileType;
 use weft_dialects::device::{Kernel, Machine, Uses};
 use weft_dialects::ir::{self, Op, module_op, ty};
+use weft_dialects::lengths;
 use weft_dialects::task::Program;
 
 use super::gpu::program::Form;
@@ -276,7 +277,11 @@ fn latest_starts<'c>(module: Op<'c>) -> HashMap<&'c str, Vec<u64>> {
     let ops = module.first_block(0).into_iter().flat_map(|block| block.ops());
     for range in ops.filter_map(Program::of).flat_map(|program| program.ranges()) {
         let own = latest.entry(range.kernel).or_insert_with(|| vec![0; range.at.len()]);
-        own.iter_mut().zip(&range.at).for_each(|(last, at)| *last = (*last).max(*at));
+        let shifts = lengths::shifts(range.op, range.at.len());
+        for (last, (at, shift)) in own.iter_mut().zip(range.at.iter().zip(shifts)) {
+            // As far on as there are elements, where callers decide.
+            *last = (*last).max(shift.map_or(*at, |_| u64::MAX));
+        }
     }
     latest
 }

@@ -18,6 +18,7 @@ use std::rc::Rc;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Context, Op, Report, Val};
+use weft_dialects::lengths;
 use weft_dialects::task::{self, Program, Range};
 
 use super::conflicts::{Access, Conflicts};
@@ -127,7 +128,8 @@ pub fn check<'c>(
                 let own = regions
                     .entry((kernel, range.begin, range.end))
                     .or_insert_with(|| touches.of_tasks(range.begin, range.end).into());
-                seen_from(own, |arg| range.at[arg])
+                let shifts = lengths::shifts(range.op, range.buffers.len());
+                seen_from(own, |arg| shifts[arg].is_none().then_some(range.at[arg]))
             }
             None => {
                 // Code may write all of its arguments, so no older bytes are left there.

@@ -6,6 +6,7 @@ use weft_dialects::device::Scope;
 use weft_dialects::graph::Weight;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
+use weft_dialects::lengths;
 use weft_dialects::task::build::{self, Arenas, ProgramOp, RangeOp};
 use weft_dialects::tile::Graph;
 
@@ -200,7 +201,12 @@ impl<'c> Writer<'_, 'c> {
                 waits: &waits,
                 cycles: Some(cycles),
             };
-            tokens.push(range.build(&mut self.b));
+            let token = range.build(&mut self.b);
+            let shifts: Vec<_> = job.args.iter().map(|arg| arg.shift.cloned()).collect();
+            if let Some(range) = token.def() {
+                lengths::set_shifts(self.b.context(), range, &shifts);
+            }
+            tokens.push(token);
         }
     }
 }

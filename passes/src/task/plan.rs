@@ -20,7 +20,7 @@ use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::{lengths, task};
 use weft_runtime::length::Length;
 use weft_runtime::plan::{
-    Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Step,
+    Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Shift, Step,
 };
 
 use crate::arch;
@@ -235,8 +235,14 @@ impl<'c> Planner<'c> {
             return Err(broken(range.op));
         }
         let number = self.plan.steps.len() as u32;
-        let seen = range.buffers.iter().zip(&range.at);
-        let buffers = seen.map(|(&value, &at)| self.buffer(range.op, value, at));
+        let shifts = lengths::shifts(range.op, range.buffers.len());
+        let seen = range.buffers.iter().zip(&range.at).zip(shifts);
+        let buffers = seen.map(|((&value, &at), shift)| match shift {
+            Some(shift) => {
+                self.shifted(range.op, value, &shift.plus(&Length::number(at as i64), 1))
+            }
+            None => self.buffer(range.op, value, at),
+        });
         let buffers: Vec<u32> = buffers.collect::<Result<_, _>>()?;
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
         let mut waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
@@ -322,6 +328,25 @@ impl<'c> Planner<'c> {
             buffers.push(place);
             buffers.len() as u32 - 1
         }))
+    }
+
+    /// The number of a buffer that begins so many elements further on in a run.
+    fn shifted(&mut self, op: Op<'c>, value: Val<'c>, by: &Length) -> Result<u32, PlanningError> {
+        let whole = self.buffer(op, value, 0)?;
+        let size = ty::elem(value.ty()).and_then(ty::byte_size).unwrap_or(0);
+        let bytes = by.times(&Length::number(size as i64));
+        let same = |own: &Shift| {
+            self.plan.buffers[own.buffer as usize] == self.plan.buffers[whole as usize]
+                && own.bytes == bytes
+        };
+        if let Some(known) = self.plan.lengths.shifts.iter().find(|own| same(own)) {
+            return Ok(known.buffer);
+        }
+        let place = self.plan.buffers[whole as usize];
+        self.plan.buffers.push(place);
+        let buffer = self.plan.buffers.len() as u32 - 1;
+        self.plan.lengths.shifts.push(Shift { buffer, bytes });
+        Ok(buffer)
     }
 
     /// Keeps the waits that neither the unit's order nor a later wait implies.

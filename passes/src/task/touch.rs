@@ -60,13 +60,26 @@ impl Region {
         let dims = if fits { dims } else { all() };
         Self { begin, end, dims: dims.into(), shape: self.shape.clone(), ..*self }
     }
+
+    /// The same where callers decide from which element on the kernel sees its argument: any of its bytes.
+    fn anywhere(&self) -> Self {
+        let elements: u64 = self.shape.iter().product();
+        let dims: Vec<_> = self.shape.iter().map(|dim| (0, dim.saturating_sub(1))).collect();
+        let (begin, end, dense) = (0, elements * self.elem_bytes, false);
+        Self { begin, end, dims: dims.into(), shape: self.shape.clone(), dense, ..*self }
+    }
 }
 
-/// Regions of a kernel that sees each argument from an element of its own on.
-pub(crate) fn seen_from(regions: &Rc<[Region]>, at: impl Fn(usize) -> u64) -> Rc<[Region]> {
-    match regions.iter().all(|region| at(region.arg) == 0) {
+/// Regions of a kernel that sees each argument from an element of its own on; `None` where callers
+/// decide from which.
+pub(crate) fn seen_from(regions: &Rc<[Region]>, at: impl Fn(usize) -> Option<u64>) -> Rc<[Region]> {
+    let seen = |region: &Region| match at(region.arg) {
+        Some(at) => region.shifted(at),
+        None => region.anywhere(),
+    };
+    match regions.iter().all(|region| at(region.arg) == Some(0)) {
         true => regions.clone(),
-        false => regions.iter().map(|region| region.shifted(at(region.arg))).collect(),
+        false => regions.iter().map(seen).collect(),
     }
 }
 

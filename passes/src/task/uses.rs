@@ -35,7 +35,8 @@ impl<'c> Uses<'c> {
                 "graph.weight" | "graph.constant" => true,
                 "tile.run" => {
                     let run = Run::of(op).ok_or(Failed)?;
-                    let fixed = !is_given && !folding.contains(run.kernel);
+                    let fixed =
+                        !is_given && !folding.contains(run.kernel) && op.attr("shifts").is_none();
                     fixed && kernels.is_tile(run.kernel) && uses.folds(&run)
                 }
                 _ => false,

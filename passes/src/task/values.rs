@@ -20,6 +20,8 @@ use weft_dialects::ir::{Op, Report, Type, Val, ty};
 use weft_dialects::lengths;
 use weft_dialects::tile::{Empty, Graph, Run};
 
+use crate::length::{self, Length};
+
 use super::kernels::Kernels;
 use super::uses::{Uses, is_empty, root};
 
@@ -65,6 +67,15 @@ pub(crate) struct Arg<'c> {
     pub ty: Type<'c>,
     /// The element from which the kernel sees it.
     pub at: u64,
+    /// How many further on, where callers decide that.
+    pub shift: Option<&'static Length>,
+}
+
+impl Arg<'_> {
+    /// The element from which the kernel sees it, where callers do not decide that.
+    pub fn place(&self) -> Option<u64> {
+        self.shift.is_none().then_some(self.at)
+    }
 }
 
 /// A kernel applied to storages: what will be cut into ranges.
@@ -256,14 +267,16 @@ impl<'c> Lowering<'c, '_> {
                 storage
             }
         };
-        Ok(Arg { storage, ty: value.ty(), at: 0 })
+        Ok(Arg { storage, ty: value.ty(), at: 0, shift: None })
     }
 
     fn run(&mut self, position: usize, run: &Run<'c>) -> Result<(), Failed> {
         let kernel = self.kernels.used_by(run)?;
         let mut args = Vec::new();
-        for (&input, &at) in run.inputs.iter().zip(&run.at) {
-            args.push(Arg { at, ..self.read(run.op, input)? });
+        let shifts = lengths::shifts(run.op, run.at.len()).into_iter();
+        let shifts: Vec<_> = shifts.map(|shift| shift.map(length::kept)).collect();
+        for (number, (&input, &at)) in run.inputs.iter().zip(&run.at).enumerate() {
+            args.push(Arg { at, shift: shifts[number], ..self.read(run.op, input)? });
         }
         for (output, &init) in run.inits.iter().enumerate() {
             let keeps = self.kernels.facts(kernel).keeps.get(output).copied().unwrap_or(true);
@@ -284,8 +297,9 @@ impl<'c> Lowering<'c, '_> {
                     new
                 }
             };
-            let at = run.at[run.inputs.len() + output];
-            args.push(Arg { storage, ty: init.ty(), at });
+            let place = run.inputs.len() + output;
+            let (at, shift) = (run.at[place], shifts[place]);
+            args.push(Arg { storage, ty: init.ty(), at, shift });
             self.values.insert(run.op.result(output), Content::In(storage));
         }
         if self.kernels.facts(kernel).tasks > 0 {
@@ -316,7 +330,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let kernel = self.kernels.copying(op, count, elem, None)?;
         let flat = ty::tensor(&[count], elem);
-        let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
+        let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0, shift: None }).to_vec();
         self.out.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
         Ok(())
     }

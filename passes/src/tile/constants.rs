@@ -13,6 +13,7 @@ pub(super) fn constants<'c>(graph: Op<'c>) -> HashSet<Val<'c>> {
     for op in graph.body(0).into_iter().flat_map(|block| block.ops()) {
         let folds =
             op.attr("kernel").and_then(attr::symbol).is_some_and(|own| folding.contains(own));
+        let folds = folds || op.attr("shifts").is_some();
         let known = || !folds && op.operands().iter().all(|operand| constant.contains(operand));
         match op.name() {
             // Nothing was put into an empty tensor yet.

@@ -65,7 +65,7 @@ mod subgraph;
 mod task_tile;
 pub mod traffic;
 mod turn;
-mod views;
+pub(crate) mod views;
 pub(crate) mod way;
 mod why;
 mod windows;

@@ -24,7 +24,7 @@ use super::pack_weights::{
     constant_operands, emit_packer, kernels, known_inputs, rewire, takes_panels,
 };
 use crate::length;
-use crate::nest::{self, Access, Border, Nest, index_axis};
+use crate::nest::{self, Access, Border, Loop, Nest, index_axis};
 use crate::remarks::chosen;
 
 /// The pass.
@@ -226,9 +226,10 @@ impl Way {
         let packer = |&number: &usize| {
             let access = &cut.inputs[number];
             let order = self.order(&cut, access);
-            let shape = &deep.inputs[number].shape;
+            let shape = deep.inputs[number].shape.iter();
+            let loops: Vec<_> = shape.map(|&extent| Loop::parallel(extent)).collect();
             let packer = format!("{name}_pack_{number}");
-            (number, emit_packer(context, module, &packer, access, &order, shape))
+            (number, emit_packer(context, module, &packer, access, &order, &loops))
         };
         let packers: Vec<_> = self.packed.iter().map(packer).collect();
         let new = nest::emit_kernel(context, module, "packed", &deep, &[]);

@@ -175,23 +175,32 @@ fn repack<'c>(
         let order = layout::packed_order(&nest, access, axis, last);
         let lying = layout::packed(&nest, access, &order);
         let packer = format!("{name}_pack_{number}");
-        let kernel = emit_packer(context, module, &packer, access, &order, &lying.shape);
+        let own = order.iter().zip(&lying.shape);
+        // Of a tensor whose length callers decide, what is there is laid out.
+        let axes: Vec<_> = own
+            .map(|(&axis, &extent)| Loop {
+                length: nest.axes[axis].length,
+                ..Loop::parallel(extent)
+            })
+            .collect();
+        let kernel = emit_packer(context, module, &packer, access, &order, &axes);
         packers.push((number, kernel));
         nest.inputs[number] = lying;
     }
     (nest::emit_kernel(context, module, "packed", &nest, &index), packers)
 }
 
-/// The kernel that writes `access` in the order `order` of the nest's axes.
+/// The kernel that writes `access` in the order `order` of the nest's axes, which are `loops` there.
 pub(super) fn emit_packer<'c>(
     context: &'c Context,
     module: Op<'c>,
     name: &str,
     access: &Access<'c>,
     order: &[usize],
-    shape: &[u64],
+    loops: &[Loop],
 ) -> Op<'c> {
     let axes = order.len();
+    let shape: Vec<u64> = loops.iter().map(|own| own.extent).collect();
     let read = |index: &Linear| Linear {
         coefficients: order.iter().map(|&axis| index.coefficients[axis]).collect(),
         constant: index.constant,
@@ -201,7 +210,7 @@ pub(super) fn emit_packer<'c>(
     let scratch = empty_module(context);
     let block = module_op(&scratch).body(0).expect("a module has a block");
     let mut payload = Payload::new(context, block, Location::unknown(context));
-    let target = payload.empty(shape, access.elem());
+    let target = payload.empty(&shape, access.elem());
     let kinds = vec![Axis::Parallel; axes];
     let copy = payload.generic(
         &kinds,
@@ -211,13 +220,13 @@ pub(super) fn emit_packer<'c>(
     )[0];
     let body = copy.def().and_then(|op| op.body(0)).expect("a nest has a body");
     let nest = Nest {
-        axes: shape.iter().map(|&extent| Loop::parallel(extent)).collect(),
+        axes: loops.to_vec(),
         inputs: vec![Access {
             tensor: access.tensor,
             shape: access.shape.clone(),
             index: access.index.iter().map(read).collect(),
         }],
-        outputs: vec![Access { tensor: target, shape: shape.to_vec(), index: identity }],
+        outputs: vec![Access { tensor: target, shape, index: identity }],
         body,
         starts: vec![Start::Unread],
         epilogue: None,

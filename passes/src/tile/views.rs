@@ -6,7 +6,7 @@ use weft_dialects::ir::{Builder, Op, Type, Val, attr};
 use weft_dialects::tile::build::{self, RunOp};
 
 /// The tensor that a view of views is of.
-pub(super) fn root(value: Val<'_>) -> Val<'_> {
+pub(crate) fn root(value: Val<'_>) -> Val<'_> {
     match value.def() {
         Some(op) if op.is("tile.view") => root(op.operand(0)),
         _ => value,

@@ -85,6 +85,7 @@ impl Model {
             matches!(
                 schedule.operands[*i],
                 Operand::Buffer { base: Base::Input(_) | Base::Output(_), .. }
+                    | Operand::Buffer { shift: Some(_), .. }
             )
         };
         let moving = (0..schedule.operands.len()).filter(moving).collect();

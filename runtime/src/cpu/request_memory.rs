@@ -23,7 +23,7 @@ pub struct RequestMemory {
     profiling: AtomicBool,
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
-    _arena: MmapRaw,
+    arena: MmapRaw,
     /// The arena of tensors that stay in the host's memory.
     _host: MmapRaw,
     _scratch: MmapRaw,
@@ -69,10 +69,10 @@ impl RequestMemory {
             plan.lengths.table.iter().map(|_| AtomicI64::default()).collect();
         let resolve = |operand: &Operand| {
             let (base, offset) = match *operand {
-                Operand::Buffer { base: Base::Constant, offset } => (constants, offset),
-                Operand::Buffer { base: Base::Arena, offset } => (arena.as_mut_ptr(), offset),
-                Operand::Buffer { base: Base::Host, offset } => (host.as_mut_ptr(), offset),
-                Operand::Buffer { base: Base::Lengths, offset } => {
+                Operand::Buffer { base: Base::Constant, offset, .. } => (constants, offset),
+                Operand::Buffer { base: Base::Arena, offset, .. } => (arena.as_mut_ptr(), offset),
+                Operand::Buffer { base: Base::Host, offset, .. } => (host.as_mut_ptr(), offset),
+                Operand::Buffer { base: Base::Lengths, offset, .. } => {
                     (lengths.as_ptr().cast_mut().cast(), offset)
                 }
                 // Only simulated code has clusters.
@@ -94,7 +94,7 @@ impl RequestMemory {
             lengths,
             profiling: AtomicBool::new(false),
             failure: Mutex::new(None),
-            _arena: arena,
+            arena,
             _host: host,
             _scratch: scratch,
         })
@@ -136,15 +136,15 @@ impl RequestMemory {
             port.settle(bytes.as_mut_ptr(), shape)?;
         }
         for &i in moving {
-            let Operand::Buffer { base, offset } = schedule.operands[i] else { continue };
-            let port = match base {
-                Base::Input(p) => &self.inputs[p as usize],
-                Base::Output(p) => &self.outputs[p as usize],
-                Base::Constant | Base::Arena | Base::Host | Base::Cluster(_) | Base::Lengths => {
-                    continue;
-                }
+            let Operand::Buffer { base, offset, shift } = schedule.operands[i] else { continue };
+            let begin = match base {
+                Base::Input(p) => self.inputs[p as usize].at(),
+                Base::Output(p) => self.outputs[p as usize].at(),
+                Base::Arena => self.arena.as_mut_ptr(),
+                Base::Constant | Base::Host | Base::Cluster(_) | Base::Lengths => continue,
             };
-            self.operands[i].store(port.at().wrapping_add(offset), Ordering::Relaxed);
+            let shift = shift.map_or(0, |shift| binding.shifts[shift] as usize);
+            self.operands[i].store(begin.wrapping_add(offset + shift), Ordering::Relaxed);
         }
         Ok(())
     }

@@ -37,8 +37,8 @@ pub struct Call {
 /// The address of an operand.
 #[derive(Clone, Copy)]
 pub enum Operand {
-    /// A buffer of the plan.
-    Buffer { base: Base, offset: usize },
+    /// A buffer of the plan, which may begin further on: by a shift, by its number.
+    Buffer { base: Base, offset: usize, shift: Option<usize> },
     /// The scratch memory that a worker lends to its calls, one after another.
     Scratch { worker: usize },
 }
@@ -79,7 +79,9 @@ impl Schedule {
             let operand = schedule.operands.len();
             schedule.operands.extend(step.buffers.iter().map(|&b| {
                 let buffer = &plan.buffers[b as usize];
-                Operand::Buffer { base: buffer.base, offset: buffer.offset as usize }
+                let shifts = &plan.lengths.shifts;
+                let shift = shifts.binary_search_by_key(&b, |shift| shift.buffer).ok();
+                Operand::Buffer { base: buffer.base, offset: buffer.offset as usize, shift }
             }));
             if plan.kernels[step.kernel as usize].scratch_bytes > 0 {
                 schedule.operands.push(Operand::Scratch { worker });

@@ -18,6 +18,18 @@ pub struct Lengths {
     pub table: Vec<Length>,
     /// The steps whose rTasks are dealt out when lengths are known.
     pub shares: Vec<Share>,
+    /// The buffers that begin further on when lengths are known.
+    pub shifts: Vec<Shift>,
+}
+
+/// A buffer that begins further on in a run than it is written down: a kernel writes there, and no
+/// further than the buffer ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shift {
+    /// Its number; shifts are in the order of buffers.
+    pub buffer: u32,
+    /// How many bytes.
+    pub bytes: Length,
 }
 
 /// A step that does a share of the rTasks that there are.
@@ -74,6 +86,8 @@ pub struct Binding {
     pub table: Vec<i64>,
     /// First rTask, and the one behind the last, of each step that does a share.
     pub shares: Vec<[u64; 2]>,
+    /// Bytes by which buffers begin further on.
+    pub shifts: Vec<u64>,
 }
 
 impl Plan {
@@ -202,7 +216,18 @@ impl Plan {
                 |part: u32| (u128::from(tasks) * u128::from(part) / u128::from(share.parts)) as u64;
             Ok([cut(share.part), cut(share.part + 1)])
         };
+        let shift = |shift: &Shift| {
+            let what = || format!("the place in buffer {}", shift.buffer);
+            let (value, most) =
+                (value(&what, &shift.bytes)?, self.buffers[shift.buffer as usize].bytes);
+            let room = || {
+                let (what, length) = (what(), shift.bytes.clone());
+                BindError::Room { what, length, value, most }
+            };
+            u64::try_from(value).ok().filter(|own| *own <= most).ok_or_else(room)
+        };
         Ok(Binding {
+            shifts: lengths.shifts.iter().map(shift).collect::<Result<_, _>>()?,
             symbols: values.to_vec(),
             inputs: shapes("input", &self.inputs, &lengths.inputs)?,
             outputs: shapes("output", &self.outputs, &lengths.outputs)?,

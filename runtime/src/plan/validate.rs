@@ -33,6 +33,8 @@ pub enum PlanError {
     LeastTimes { found: usize, steps: usize },
     #[error("share {share} is part {part} of {parts} of step {step}, and the plan has {steps}")]
     Share { share: usize, part: u32, parts: u32, step: u32, steps: usize },
+    #[error("shift {shift} is of buffer {buffer}, out of order or none of the plan's {count}")]
+    Shift { shift: usize, buffer: u32, count: usize },
     #[error("{kind} `{name}` has {rank} dimensions, and {lengths} lengths")]
     Lengths { kind: &'static str, name: String, rank: usize, lengths: usize },
     #[error("`{length}` has a name that the plan does not explain; it has {known:?}")]
@@ -110,11 +112,20 @@ impl Plan {
         }
         let known = |name: &str| lengths.symbols.iter().any(|symbol| symbol.name == name);
         let ports = lengths.inputs.iter().chain(&lengths.outputs).flatten();
-        let all = ports.chain(&lengths.table).chain(lengths.shares.iter().map(|own| &own.tasks));
+        let shares = lengths.shares.iter().map(|own| &own.tasks);
+        let shifts = lengths.shifts.iter().map(|own| &own.bytes);
+        let all = ports.chain(&lengths.table).chain(shares).chain(shifts);
         for length in all {
             if !length.symbols().into_iter().all(known) {
                 let known = lengths.symbols.iter().map(|symbol| symbol.name.clone()).collect();
                 return Err(PlanError::Unexplained { length: length.clone(), known });
+            }
+        }
+        for (number, shift) in lengths.shifts.iter().enumerate() {
+            let (buffer, count) = (shift.buffer, self.buffers.len());
+            let before = number.checked_sub(1).map(|before| lengths.shifts[before].buffer);
+            if buffer as usize >= count || before.is_some_and(|before| before >= buffer) {
+                return Err(PlanError::Shift { shift: number, buffer, count });
             }
         }
         for (share, own) in lengths.shares.iter().enumerate() {
@@ -216,7 +227,7 @@ fn port_sizes(kind: &'static str, ports: &[Port]) -> Result<Vec<u64>, PlanError>
 mod tests {
     use super::*;
     use crate::DType;
-    use crate::plan::{Buffer, Kernel, Share, Step};
+    use crate::plan::{Buffer, Kernel, Share, Shift, Step};
 
     /// y = f(x) on two units, the second of which waits for the first.
     fn plan() -> Plan {
@@ -292,6 +303,17 @@ mod tests {
         assert!(broken(|p| part(p, 0, 2, 5)).contains("step 5, and the plan has 2"));
         assert!(
             broken(|p| p.lengths.inputs.push(vec![length("4")])).contains("2 dimensions, and 1")
+        );
+        let shift = |p: &mut Plan, buffer| {
+            p.lengths.shifts.push(Shift { buffer, bytes: length("8") });
+        };
+        assert!(broken(|p| shift(p, 3)).contains("shift 0 is of buffer 3"));
+        assert!(
+            broken(|p| {
+                shift(p, 1);
+                shift(p, 1);
+            })
+            .contains("shift 1 is of buffer 1")
         );
         let symbol = |least, most, multiple| Symbol { name: "n".into(), least, most, multiple };
         assert!(

@@ -80,6 +80,23 @@ fn attention() {
     check(&subject, &symbols, &[&[1, 40], &[3, 40], &[2, 1], &[3, 17], &[1, 33]]);
 }
 
+/// A cache that grows: what is new comes right behind what was there, wherever that ends.
+#[test]
+fn caches_that_grow() {
+    let mut net = Net::default();
+    let past = Dim::Named("past");
+    let old = net.input(DataType::Float, &[Dim::Fixed(2), past, Dim::Fixed(8)]);
+    let new = net.input(DataType::Float, &[Dim::Fixed(2), SEQ, Dim::Fixed(8)]);
+    let all = net.op("Concat", &[&old, &new], &[int("axis", 1)]);
+    let turned = net.op("Transpose", &[&all], &[ints("perm", &[0, 2, 1])]);
+    let scores = net.op("MatMul", &[&new, &turned], &[]);
+    let scores = net.op("Softmax", &[&scores], &[int("axis", -1)]);
+    let y = net.op("MatMul", &[&scores, &all], &[]);
+    let subject = Subject::new(net, &[&y, &all]);
+    let symbols = [symbol("past", 0, 30), symbol("seq", 1, 3)];
+    check(&subject, &symbols, &[&[0, 1], &[30, 3], &[1, 1], &[17, 1], &[29, 2]]);
+}
+
 /// What is said about shapes that do not fit.
 #[test]
 fn lengths_that_are_refused() {
@@ -122,8 +139,11 @@ fn operators_that_are_refused() {
         net.op("Slice", &[x, &starts, &ends, &axes], &[])
     });
     assert!(last.contains("element 7 is read along `seq`, which may be shorter"), "{last}");
-    let twice = told(&|net, x| net.op("Concat", &[x, x], &[int("axis", 0)]));
-    assert!(twice.contains("does not go with lengths"), "{twice}");
+    let mean = told(&|net, x| {
+        let axes = net.longs(&[0]);
+        net.op("ReduceMean", &[x, &axes], &[])
+    });
+    assert!(mean.contains("it folds along `seq`, and may count on how many"), "{mean}");
     let flat = told(&|net, x| {
         let turned = net.op("Transpose", &[x], &[ints("perm", &[1, 0])]);
         let shape = net.longs(&[-1]);

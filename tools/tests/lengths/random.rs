@@ -25,6 +25,7 @@ enum Step {
     First,
     Stack,
     Normalise,
+    Append,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -44,6 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::First),
         1 => Just(Step::Stack),
         1 => Just(Step::Normalise),
+        1 => Just(Step::Append),
     ]
 }
 
@@ -143,7 +145,13 @@ impl Grown {
                 let [scale, bias] = [0, 1].map(|_| self.weight(&[self.width]));
                 self.net.op("LayerNormalization", &[&x, &scale, &bias], &[int("axis", -1)])
             }
-            Step::Sum | Step::Most | Step::Attend | Step::Positions | Step::Mask | Step::Heads => x,
+            Step::Append if self.is_sequence && self.most < 100 => {
+                let y = self.op("Neg", &[&x]);
+                self.most *= 2;
+                self.net.op("Concat", &[&x, &y], &[int("axis", 1)])
+            }
+            Step::Sum | Step::Most | Step::Attend | Step::Positions => x,
+            Step::Mask | Step::Heads | Step::Append => x,
         };
     }
 

@@ -66,7 +66,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             });
         }
         tail.each_row(b, &mut |b, rows| {
-            let point = tail.row_point(&tail.at, rows);
+            let point = tail.row_point(b, &tail.at, rows);
             let mut source = tail.scalar_view(b, scalar, rows);
             let output = &plan.nest.outputs[0];
             if let Some(Epilogue { inputs, body }) = &plan.nest.epilogue {
@@ -89,7 +89,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     fn narrow(&self, axis: usize, size: u64) -> RegisterTile<'p, 'c> {
         let mut sizes = self.sizes.clone();
         sizes[axis] = size;
-        RegisterTile::new(self.plan, Points { at: &self.at, sizes: &sizes })
+        RegisterTile::new(self.plan, Points { at: &self.at, sizes: &sizes, ends: &self.ends })
     }
 
     fn each_row(&self, b: &mut Builder<'c>, body: &mut dyn FnMut(&mut Builder<'c>, &[Sum<'c>])) {
@@ -97,10 +97,10 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         unrolled_all(b, &sizes, body);
     }
 
-    fn row_point(&self, place: &[Sum<'c>], rows: &[Sum<'c>]) -> Vec<Sum<'c>> {
+    fn row_point(&self, b: &mut Builder<'c>, place: &[Sum<'c>], rows: &[Sum<'c>]) -> Vec<Sum<'c>> {
         let mut point = place.to_vec();
         for (axis, row) in self.rows.iter().zip(rows) {
-            point[*axis] = point[*axis].clone().plus(row, 1);
+            point[*axis] = self.row(b, *axis, &point[*axis], row);
         }
         point
     }
@@ -124,7 +124,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         shape.push(1);
         let scalar = self.alloc(b, &shape, elem);
         self.each_row(b, &mut |b, rows| {
-            let point = self.row_point(&self.at, rows);
+            let point = self.row_point(b, &self.at, rows);
             let target = self.scalar_view(b, scalar, rows);
             match &plan.nest.starts[0] {
                 Start::Unread => {}
@@ -168,7 +168,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     /// Folds one point per row into its element.
     fn fold_points(&self, b: &mut Builder<'c>, place: &[Sum<'c>], scalar: Val<'c>) {
         self.each_row(b, &mut |b, rows| {
-            let point = self.row_point(place, rows);
+            let point = self.row_point(b, place, rows);
             let target = self.scalar_view(b, scalar, rows);
             let mut views = self.elements(b, &self.plan.nest.inputs, &point);
             views.push(target.clone());

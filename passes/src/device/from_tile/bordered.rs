@@ -122,7 +122,7 @@ impl<'c> Bordered<'c> {
 
     /// Writes the code of the planes of some points.
     pub fn write(&self, b: &mut Builder<'c>, plan: &Plan<'c>, points: Points<'_, 'c>) {
-        let Points { at, sizes } = points;
+        let Points { at, sizes, .. } = points;
         let [plane] = &self.planes[..] else {
             for plane in &self.planes {
                 plane.bring(b, plan, at, None);
@@ -142,7 +142,7 @@ impl<'c> Bordered<'c> {
             let new = plane.new_rows(b, plan, axis, [done, &begin], count);
             (at[axis], sizes[axis]) = (begin, count);
             plane.bring(b, plan, &at, Some(new));
-            self.compute(b, plan, Points { at: &at, sizes: &sizes });
+            self.compute(b, plan, Points { at: &at, sizes: &sizes, ends: &[] });
         };
         let whole = sizes[axis] / tile * tile;
         if whole > tile {
@@ -158,7 +158,12 @@ impl<'c> Bordered<'c> {
     }
 
     /// Writes the code of some points, whose planes are there.
-    fn compute(&self, b: &mut Builder<'c>, plan: &Plan<'c>, Points { at, sizes }: Points<'_, 'c>) {
+    fn compute(
+        &self,
+        b: &mut Builder<'c>,
+        plan: &Plan<'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
+    ) {
         let mut nest = plan.nest.clone();
         for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
             axis.extent = size;
@@ -169,7 +174,14 @@ impl<'c> Bordered<'c> {
         let cut = plan.tile.sizes.iter().zip(sizes).map(|(tile, size)| *tile.min(size));
         let tile = RTile { memory: plan.tile.memory.clone(), sizes: cut.collect() };
         let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
-        let tiles = Tiles { nest: &nest, tile: &tile, piece, order: &order, grow: plan.grow() };
+        let tiles = Tiles {
+            nest: &nest,
+            tile: &tile,
+            piece,
+            order: &order,
+            grow: plan.grow(),
+            repeats: None,
+        };
         tiles.write(b, &|b, inner| {
             let both = at.iter().zip(inner.at);
             let at: Vec<_> = both.map(|(at, inner)| at.clone().plus(inner, 1)).collect();

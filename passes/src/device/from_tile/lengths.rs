@@ -1,16 +1,19 @@
 //! Loops up to a length that callers decide.
 //!
 //! How many points a tile has stands in its code, so there is code for tiles of a few sizes: the whole
-//! one, and for what is left of a length the powers of two below it, one after the other.
+//! one, and for what is left of a length the powers of two below it, one after the other. Rows may be
+//! repeated: those behind the last are the last one again, which gives the same result at the same place.
 //!
 //! ```text
-//! for 12 at a time { tile of 12 }  for 8 { tile of 8 }  for 4 { .. 4 }  for 2 { .. }  for 1 { .. }
+//! for 12 at a time { tile of 12 }  if more than 6 are left { tile of 12, row min(at + r, last) }
+//! for 4 { tile of 4 }  for 2 { .. }  for 1 { .. }
 //! ```
 
 use weft_dialects::device::build;
-use weft_dialects::ir::{Builder, Type};
+use weft_dialects::ir::{Builder, Type, Val};
 
-use super::index::{Sum, scf_for};
+use super::index::{Sum, scf_for, scf_if};
+use super::tiles::compare;
 use crate::length::Length;
 use crate::nest::Loop;
 
@@ -38,40 +41,89 @@ pub(super) fn whole<'c>(b: &mut Builder<'c>, end: &Sum<'c>, by: u64) -> Sum<'c> 
     Sum::value(b.op("arith.muli", &[count, by], &[index]).result(0))
 }
 
-/// The sizes of tiles that points are done in, none of which is larger than the one before: the whole
-/// one, and those below it unless it divides the number of points.
-pub(super) fn sizes(tile: u64, divides: bool) -> Vec<u64> {
-    let below = (tile.max(1) - 1).checked_ilog2().map_or(0, |bits| bits + 1);
-    let powers = (0..below).rev().map(|bit| 1 << bit).filter(|_| !divides);
-    std::iter::once(tile).chain(powers).collect()
+/// The sizes of tiles that points are done in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// Of a whole tile.
+    whole: u64,
+    /// More points than these, and no whole tile, are a tile in which the last one is done again and
+    /// again: one look at what all rows share, which may be far away, is worth more than rows.
+    most: Option<u64>,
+    /// Of what is left, none larger than the one before.
+    rest: Vec<u64>,
 }
 
-/// Loops over tiles of these sizes from `low` below `high`; `body` writes one of a size.
+/// Rows of which each may have a place of its own, as many as there are registers for places.
+const MOST_PLACES: u64 = 16;
+
+impl Sizes {
+    /// For tiles of a size, which may divide the number of points, and in which rows may be repeated.
+    pub fn of(tile: u64, divides: bool, repeats: bool) -> Self {
+        let most = (repeats && !divides && (4..=MOST_PLACES).contains(&tile)).then_some(tile / 2);
+        let below = most.map_or(tile, |most| most + 1);
+        let bits = (below.max(1) - 1).checked_ilog2().map_or(0, |bits| bits + 1);
+        let rest = (0..bits).rev().map(|bit| 1 << bit).filter(|_| !divides).collect();
+        Self { whole: tile, most, rest }
+    }
+}
+
+/// A tile along an axis.
+pub(super) struct Along<'c> {
+    /// Its first point.
+    pub at: Sum<'c>,
+    /// Number of points.
+    pub size: u64,
+    /// The last point of the axis, where there may be fewer.
+    pub last: Option<Val<'c>>,
+}
+
+/// Loops over tiles from `low` below `high`; `body` writes one.
 pub(super) fn in_tiles<'c>(
     b: &mut Builder<'c>,
     [low, high]: [&Sum<'c>; 2],
-    sizes: &[u64],
-    body: &mut dyn FnMut(&mut Builder<'c>, Sum<'c>, u64),
+    sizes: &Sizes,
+    body: &mut dyn FnMut(&mut Builder<'c>, Along<'c>),
 ) {
     let index = Type::index(b.context());
     let high = high.emit(b);
     let mut low = low.emit(b);
-    for (number, &size) in sizes.iter().enumerate() {
-        let is_last = number + 1 == sizes.len();
+    let all = std::iter::once(&sizes.whole).chain(&sizes.rest);
+    for (number, &size) in all.enumerate() {
+        let left = b.op("arith.subi", &[high, low], &[index]).result(0);
+        let is_last = number == sizes.rest.len();
         let end = if is_last {
             high
         } else {
             let by = b.index(size as i64);
-            let left = b.op("arith.subi", &[high, low], &[index]).result(0);
             let count = b.op("arith.divui", &[left, by], &[index]).result(0);
             let whole = b.op("arith.muli", &[count, by], &[index]).result(0);
             b.op("arith.addi", &[low, whole], &[index]).result(0)
         };
         scf_for(b, &Sum::value(low), &Sum::value(end), size as i64, |b, at| {
-            body(b, Sum::value(at), size);
+            body(b, Along { at: Sum::value(at), size, last: None });
         });
         low = end;
+        if let Some(most) = sizes.most.filter(|_| number == 0) {
+            low = in_one(b, [low, high], (size, most), body);
+        }
     }
+}
+
+/// One tile for more than `most` points that are left; gives where those behind it begin.
+fn in_one<'c>(
+    b: &mut Builder<'c>,
+    [low, high]: [Val<'c>; 2],
+    (size, most): (u64, u64),
+    body: &mut dyn FnMut(&mut Builder<'c>, Along<'c>),
+) -> Val<'c> {
+    let index = Type::index(b.context());
+    let (low_sum, high_sum) = (Sum::value(low), Sum::value(high));
+    let reach = low_sum.clone().plus(&Sum::number(most as i64), 1);
+    let is_one = compare(b, "ult", &reach, &high_sum);
+    let one = b.index(1);
+    let last = b.op("arith.subi", &[high, one], &[index]).result(0);
+    scf_if(b, is_one, |b| body(b, Along { at: low_sum, size, last: Some(last) }));
+    b.op("arith.select", &[is_one, high, low], &[index]).result(0)
 }
 
 #[cfg(test)]
@@ -80,10 +132,19 @@ mod tests {
 
     #[test]
     fn sizes_are_the_tile_and_powers_of_two_below() {
-        assert_eq!(sizes(12, false), [12, 8, 4, 2, 1]);
-        assert_eq!(sizes(8, false), [8, 4, 2, 1]);
-        assert_eq!(sizes(1, false), [1]);
-        assert_eq!(sizes(2, false), [2, 1]);
-        assert_eq!(sizes(8, true), [8]);
+        let of = |tile, divides, repeats| {
+            let Sizes { whole, most, rest } = Sizes::of(tile, divides, repeats);
+            assert_eq!(whole, tile);
+            (most, rest)
+        };
+        assert_eq!(of(12, false, false), (None, vec![8, 4, 2, 1]));
+        assert_eq!(of(8, false, false), (None, vec![4, 2, 1]));
+        assert_eq!(of(1, false, true), (None, vec![]));
+        assert_eq!(of(2, false, true), (None, vec![1]));
+        assert_eq!(of(8, true, true), (None, vec![]));
+        assert_eq!(of(12, false, true), (Some(6), vec![4, 2, 1]));
+        assert_eq!(of(9, false, true), (Some(4), vec![4, 2, 1]));
+        assert_eq!(of(4, false, true), (Some(2), vec![2, 1]));
+        assert_eq!(of(29, false, true), (None, vec![16, 8, 4, 2, 1]));
     }
 }

@@ -34,7 +34,7 @@ impl<'c> Matrix<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         OperandBlocks { operand, access, place, room }: OperandBlocks<'_, 'c>,
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
         body: EachBox<'_, 'c>,
     ) {
         let around = self.mapping.around(self.nest, operand);

@@ -35,7 +35,7 @@ impl<'c> Room<'c> {
         b: &mut Builder<'c>,
         nest: &Nest<'c>,
         finish: &Finish<'c>,
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
     ) -> Self {
         let axes = nest.axes.len();
         let parallel: Vec<usize> = (0..axes).filter(|&axis| !nest.reduces(axis)).collect();
@@ -61,7 +61,7 @@ impl<'c> Room<'c> {
         b: &mut Builder<'c>,
         nest: &Nest<'c>,
         (finish, memrefs): (&Finish<'c>, &HashMap<Val<'c>, Val<'c>>),
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
     ) {
         let mut own = nest.clone();
         let sizes: Vec<u64> =
@@ -98,7 +98,14 @@ impl<'c> Room<'c> {
             (0..outer.sizes.len()).filter(|&axis| !nest.reduces(axis)).collect();
         let grid = vec![1; order.len()];
         let piece = Piece { outer: &outer, grid: &grid, starts: at };
-        let tiles = Tiles { nest: &plan.nest, tile: &tile, piece, order: &order, grow: None };
+        let tiles = Tiles {
+            nest: &plan.nest,
+            tile: &tile,
+            piece,
+            order: &order,
+            grow: None,
+            repeats: None,
+        };
         tiles.write(b, &|b, points| RegisterTile::new(&plan, points).finish(b, &self.access));
     }
 }

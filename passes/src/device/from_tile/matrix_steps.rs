@@ -23,7 +23,7 @@ impl<'c> Matrix<'_, 'c> {
             self.step(b, points, rooms);
             return;
         };
-        let Points { at, sizes } = points;
+        let Points { at, sizes, .. } = points;
         let (extent, size) = (self.nest.axes[axis].extent, sizes[axis]);
         let looped = |axis: &usize| self.nest.axes[*axis].extent > sizes[*axis];
         let whole = extent - extent % size;
@@ -32,7 +32,7 @@ impl<'c> Matrix<'_, 'c> {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.steps(b, rest, Points { at: &at, sizes: &sizes }, rooms);
+            self.steps(b, rest, Points { at: &at, sizes: &sizes, ends: &[] }, rooms);
         };
         if !ahead {
             each_step(b, extent, size, &mut one);
@@ -75,7 +75,7 @@ impl<'c> Matrix<'_, 'c> {
         b: &mut Builder<'c>,
         axis: usize,
         count: u64,
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
         held: &[Val<'c>],
     ) {
         let size = sizes[axis] as i64;
@@ -107,7 +107,7 @@ impl<'c> Matrix<'_, 'c> {
                 (*operand, view)
             };
             let places: Vec<_> = rooms.iter().map(view).collect();
-            self.load(b, &mut pending, &places, Points { at: &at, sizes });
+            self.load(b, &mut pending, &places, Points { at: &at, sizes, ends: &[] });
             pending.take()
         };
         let mut carried = Vec::new();

@@ -164,6 +164,7 @@ impl<'m, 'c> Member<'m, 'c> {
         let matrix = Matrix::new(context, machine, kernel, self.compute, &one, ends)?;
         let order = loops(&self.compute.schedule, around);
         Tiles {
+            repeats: None,
             nest: around,
             tile: &self.tile.inner,
             piece: self.piece(),

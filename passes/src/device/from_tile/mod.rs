@@ -323,7 +323,7 @@ impl<'c> Here<'c> {
             let local_tiles = HashMap::new();
             let ends = Ends { memrefs: &memrefs, local_tiles: &local_tiles };
             let matrix = Matrix::new(context, machine, kernel, compute, &nest, ends)?;
-            Tiles { nest: &nest, tile: inner, piece, order: &order, grow: None }
+            Tiles { nest: &nest, tile: inner, piece, order: &order, grow: None, repeats: None }
                 .write(b, &|b, points| matrix.write(b, points));
             return Ok(None);
         }
@@ -337,7 +337,14 @@ impl<'c> Here<'c> {
             }
             let local_tiles = LocalTiles::new();
             let order: Vec<usize> = (0..nest.axes.len()).collect();
-            let tiles = Tiles { nest: &nest, tile: piece.outer, piece, order: &order, grow: None };
+            let tiles = Tiles {
+                nest: &nest,
+                tile: piece.outer,
+                piece,
+                order: &order,
+                grow: None,
+                repeats: None,
+            };
             let written = std::cell::Cell::new(Ok(()));
             tiles.write(b, &|b, points| match moved(self, b, &way, &nest, &local_tiles, points) {
                 Ok(tokens) => wait(b, &tokens),
@@ -375,8 +382,13 @@ impl<'c> Here<'c> {
         let nest = plan.nest.clone();
         let inner = plan.tile.clone();
         let order = loops(&plan.schedule, &nest);
-        let whole = |tile| Tiles { nest: &nest, tile, piece, order: &order, grow: None };
-        let around = |tile| Tiles { grow: plan.grow(), ..whole(tile) };
+        let whole =
+            |tile| Tiles { nest: &nest, tile, piece, order: &order, grow: None, repeats: None };
+        // What is stored for several rows at once, or read along them, goes from the first one on.
+        let Schedule { transpose, combine_rows, slide, .. } = &plan.schedule;
+        let alone = transpose.is_none() && combine_rows.is_none() && slide.is_empty();
+        let repeats = alone.then_some(plan.lanes_axis);
+        let around = |tile| Tiles { grow: plan.grow(), repeats, ..whole(tile) };
         if let Some(bordered) = bordered {
             bordered.surround(b, &plan);
             whole(&bordered.tile(piece.outer))

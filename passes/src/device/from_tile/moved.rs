@@ -18,7 +18,7 @@ pub(super) fn moved<'c>(
     way: &Move<'c>,
     nest: &Nest<'c>,
     local_tiles: &LocalTiles<'c>,
-    Points { at, sizes }: Points<'_, 'c>,
+    Points { at, sizes, .. }: Points<'_, 'c>,
 ) -> Result<Vec<Val<'c>>, Failed> {
     let mut pending = Pending::default();
     let to = far(here, local_tiles, &nest.outputs[0]);

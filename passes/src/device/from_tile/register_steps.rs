@@ -72,7 +72,7 @@ impl<'c> RegisterTile<'_, 'c> {
                         self.each_vector(b, &mut |b, vector| {
                             let mut point = place.to_vec();
                             for (axis, row) in rows.iter().zip(at_rows) {
-                                point[*axis] = point[*axis].clone().plus(row, 1);
+                                point[*axis] = self.row(b, *axis, &point[*axis], row);
                             }
                             let axis = self.plan.lanes_axis.expect("there are lanes");
                             point[axis] = point[axis].clone().plus(&vector.first, 1);
@@ -86,7 +86,7 @@ impl<'c> RegisterTile<'_, 'c> {
             })
             .collect();
         self.each_register(b, &mut |b, at| {
-            let point = self.point(place, at);
+            let point = self.point(b, place, at);
             let inputs: Vec<View<'c>> = nest
                 .inputs
                 .iter()

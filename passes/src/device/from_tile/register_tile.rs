@@ -25,6 +25,8 @@ pub(super) struct RegisterTile<'p, 'c> {
     pub(super) neighbours: u64,
     /// The part of a reduction that is added to what the output holds.
     pub(super) part: Option<Part<'c>>,
+    /// Axes with their last point, which stands for all rows behind it.
+    pub(super) ends: Vec<(usize, Val<'c>)>,
 }
 
 /// A part of a reduction: what came before it waits in the output.
@@ -72,7 +74,7 @@ impl<'c> Plan<'c> {
 }
 
 impl<'p, 'c> RegisterTile<'p, 'c> {
-    pub fn new(plan: &'p Plan<'c>, Points { at, sizes }: Points<'_, 'c>) -> Self {
+    pub fn new(plan: &'p Plan<'c>, Points { at, sizes, ends }: Points<'_, 'c>) -> Self {
         let lanes_axis = plan.lanes_axis;
         let mut rows = plan.nest.rows(sizes, lanes_axis);
         let order = &plan.schedule.rows;
@@ -81,7 +83,8 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let own = plan.schedule.neighbours;
         let whole = lanes_axis.is_some_and(|axis| sizes[axis].is_multiple_of(own * plan.lanes));
         let neighbours = if whole { own } else { 1 };
-        Self { plan, at: at.to_vec(), sizes: sizes.to_vec(), rows, vectors, neighbours, part: None }
+        let (at, sizes, ends) = (at.to_vec(), sizes.to_vec(), ends.to_vec());
+        Self { plan, at, sizes, rows, vectors, neighbours, part: None, ends }
     }
 
     /// The same, with only a part of a reduction.
@@ -118,7 +121,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         let shape = self.register_shape(self.plan.lanes);
         let own = self.alloc(b, &shape, self.plan.nest.sum_type(0));
         self.each_register(b, &mut |b, at| {
-            let (point, register) = (self.point(&self.at, at), self.register(b, own, at));
+            let (point, register) = (self.point(b, &self.at, at), self.register(b, own, at));
             self.load(b, sums, &point, &register, at.vector.count);
         });
         self.conclude(b, vec![own]);
@@ -166,7 +169,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     /// The epilogue on one register of sums.
     fn finish_one(&self, b: &mut Builder<'c>, registers: [Val<'c>; 2], at: At<'_, 'c>) {
         let Some(Epilogue { inputs, body }) = &self.plan.nest.epilogue else { return };
-        let point = self.point(&self.at, at);
+        let point = self.point(b, &self.at, at);
         let mut views = self.bring(b, inputs, &point, at.vector.count);
         let [sums, stored] = registers.map(|memref| self.register(b, memref, at));
         views.push(sums);
@@ -196,7 +199,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
             self.each_register(b, &mut |b, at| {
                 for (output, accumulator) in self.plan.nest.outputs.iter().zip(accumulators) {
                     let (point, register) =
-                        (self.point(&self.at, at), self.register(b, *accumulator, at));
+                        (self.point(b, &self.at, at), self.register(b, *accumulator, at));
                     self.load(b, output, &point, &register, at.vector.count);
                 }
             });
@@ -245,7 +248,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         lane: u64,
         (by, count, along): (&'c str, u64, usize),
     ) {
-        let mut point = self.point(&self.at, at);
+        let mut point = self.point(b, &self.at, at);
         let lanes_axis = self.plan.lanes_axis.expect("there are lanes");
         point[lanes_axis] = point[lanes_axis].clone().plus(&Sum::number(lane as i64), 1);
         let mut source = self.register(b, accumulator, at);
@@ -314,15 +317,38 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     }
 
     /// The point of a register's first lane, with the axes in `place` elsewhere.
-    pub(super) fn point(&self, place: &[Sum<'c>], at: At<'_, 'c>) -> Vec<Sum<'c>> {
+    pub(super) fn point(
+        &self,
+        b: &mut Builder<'c>,
+        place: &[Sum<'c>],
+        at: At<'_, 'c>,
+    ) -> Vec<Sum<'c>> {
         let mut point = place.to_vec();
         for (axis, row) in self.rows.iter().zip(at.rows) {
-            point[*axis] = point[*axis].clone().plus(row, 1);
+            point[*axis] = self.row(b, *axis, &point[*axis], row);
         }
         if let Some(axis) = self.plan.lanes_axis {
             point[axis] = point[axis].clone().plus(&at.vector.first, 1);
         }
         point
+    }
+
+    /// A row of the tile; where that is behind the last point of its axis, the last one again.
+    pub(super) fn row(
+        &self,
+        b: &mut Builder<'c>,
+        axis: usize,
+        first: &Sum<'c>,
+        row: &Sum<'c>,
+    ) -> Sum<'c> {
+        let row = first.clone().plus(row, 1);
+        match self.ends.iter().find(|(own, _)| *own == axis) {
+            Some((_, end)) => {
+                let (row, index) = (row.emit(b), Type::index(b.context()));
+                Sum::value(b.op("arith.minui", &[row, *end], &[index]).result(0))
+            }
+            None => row,
+        }
     }
 
     pub(super) fn indices(
@@ -405,7 +431,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
         accumulator: Val<'c>,
         at: At<'_, 'c>,
     ) {
-        let point = self.point(&self.at, at);
+        let point = self.point(b, &self.at, at);
         let source = self.register(b, accumulator, at);
         let target = View { memref: self.memref(output), indices: self.indices(b, output, &point) };
         let along = self.along(output);
@@ -427,7 +453,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
     /// Gives an accumulator's register its first value.
     fn start(&self, b: &mut Builder<'c>, output: usize, accumulator: Val<'c>, at: At<'_, 'c>) {
         let access = &self.plan.nest.outputs[output];
-        let point = self.point(&self.at, at);
+        let point = self.point(b, &self.at, at);
         let register = self.register(b, accumulator, at);
         match &self.plan.nest.starts[output] {
             Start::Unread => {}

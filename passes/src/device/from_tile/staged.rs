@@ -55,7 +55,7 @@ struct Elementwise<'e, 'c> {
 impl<'c> Staged<'_, 'c> {
     /// The code of one tile.
     pub fn write(&self, b: &mut Builder<'c>, points: Points<'_, 'c>) {
-        let Points { at, sizes } = points;
+        let Points { at, sizes, .. } = points;
         let nest = &self.plan.nest;
         let captured = self.captured(b);
         let outputs = nest.outputs.iter().map(|output| self.output(b, output, sizes)).collect();
@@ -161,7 +161,7 @@ impl<'c> Staged<'_, 'c> {
         pending: &mut Pending<'c>,
         accesses: &[Access<'c>],
         body: Block<'c>,
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
     ) -> Vec<Access<'c>> {
         let on_lanes =
             |access: &Access<'c>| self.plan.lanes_axis.is_some_and(|axis| access.uses(axis));
@@ -290,7 +290,7 @@ impl<'c> Staged<'_, 'c> {
         &self,
         b: &mut Builder<'c>,
         mut own: Nest<'c>,
-        Points { at, sizes }: Points<'_, 'c>,
+        Points { at, sizes, .. }: Points<'_, 'c>,
         buffers: &Buffers<'c>,
         by_instruction: bool,
     ) {
@@ -333,7 +333,14 @@ impl<'c> Staged<'_, 'c> {
         let grid = vec![1; order.len()];
         let starts = vec![Sum::number(0); sizes.len()];
         let piece = Piece { outer: &outer, grid: &grid, starts: &starts };
-        let tiles = Tiles { nest: &near.nest, tile: &tile, piece, order: &order, grow: None };
+        let tiles = Tiles {
+            nest: &near.nest,
+            tile: &tile,
+            piece,
+            order: &order,
+            grow: None,
+            repeats: None,
+        };
         tiles.write(b, &|b, points| {
             let write = |b: &mut Builder<'c>| RegisterTile::new(&near, points).write(b);
             // Loops of one round free what one tile took before the next one begins.
@@ -357,12 +364,12 @@ impl<'c> Staged<'_, 'c> {
             body(b, points);
             return;
         };
-        let Points { at, sizes } = points;
+        let Points { at, sizes, .. } = points;
         each_step(b, self.plan.nest.axes[axis].extent, sizes[axis], &mut |b, place, size| {
             let (mut at, mut sizes) = (at.to_vec(), sizes.to_vec());
             at[axis] = place;
             sizes[axis] = size;
-            self.reduction_tiles(b, rest, Points { at: &at, sizes: &sizes }, body);
+            self.reduction_tiles(b, rest, Points { at: &at, sizes: &sizes, ends: &[] }, body);
         });
     }
 }

@@ -89,7 +89,7 @@ impl<'c> Stitched<'_, 'c> {
             let near = near(nest.clone(), &waiting.local_tiles, compute.axes.is_none());
             if let Some(way) = self.here.machine.move_named(compute.instruction) {
                 let (start, all) = (vec![Sum::number(0); near.axes.len()], near.extents());
-                let whole = Points { at: &start, sizes: &all };
+                let whole = Points { at: &start, sizes: &all, ends: &[] };
                 let tokens = moved(self.here, b, &way, &near, &waiting.local_tiles, whole)?;
                 let both = tensors.into_iter().map(|tensor| (tensor, tokens.clone()));
                 waiting.under_way.extend(both);

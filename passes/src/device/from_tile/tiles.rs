@@ -33,6 +33,9 @@ pub(super) struct Tiles<'p, 'c> {
     pub order: &'p [usize],
     /// How tiles grow where they end; none are longer than others without it.
     pub grow: Option<Grow>,
+    /// Whether the leaf lets the last row of an axis stand for those behind it, and the axis of which
+    /// it does not: that of the lanes.
+    pub repeats: Option<Option<usize>>,
 }
 
 /// An axis along which a tile is longer where it ends ragged along those that are looped over before,
@@ -51,6 +54,8 @@ pub(super) struct Points<'p, 'c> {
     pub at: &'p [Sum<'c>],
     /// How many along each axis.
     pub sizes: &'p [u64],
+    /// Axes of which fewer points may be there: the last one stands for all behind it.
+    pub ends: &'p [(usize, Val<'c>)],
 }
 
 /// Writes the code of one tile.
@@ -62,6 +67,8 @@ struct Inside<'l, 'c> {
     at: Vec<Sum<'c>>,
     /// Extent along each axis.
     sizes: Vec<u64>,
+    /// See [`Points::ends`].
+    ends: Vec<(usize, Val<'c>)>,
     /// Writes it.
     leaf: Leaf<'l, 'c>,
 }
@@ -70,13 +77,13 @@ impl<'c> Tiles<'_, 'c> {
     /// Writes the loops; `leaf` writes a tile.
     pub fn write(&self, b: &mut Builder<'c>, leaf: Leaf<'_, 'c>) {
         let (at, sizes) = (self.piece.starts.to_vec(), self.tile.sizes.clone());
-        self.axis(b, 0, &mut Inside { at, sizes, leaf });
+        self.axis(b, 0, &mut Inside { at, sizes, ends: Vec::new(), leaf });
     }
 
     /// The loop over `order[depth]` and all inside it.
     fn axis(&self, b: &mut Builder<'c>, depth: usize, inside: &mut Inside<'_, 'c>) {
         let Some(&axis) = self.order.get(depth) else {
-            (inside.leaf)(b, Points { at: &inside.at, sizes: &inside.sizes });
+            (inside.leaf)(b, Points { at: &inside.at, sizes: &inside.sizes, ends: &inside.ends });
             return;
         };
         if let Some(length) = self.nest.axes[axis].length {
@@ -141,10 +148,13 @@ impl<'c> Tiles<'_, 'c> {
             let ends = [reach.emit(b), end.emit(b)];
             end = Sum::value(b.op("arith.minui", &ends, &[index]).result(0));
         }
-        let sizes = lengths::sizes(tile, divides);
-        lengths::in_tiles(b, [start, &end], &sizes, &mut |b, at, size| {
-            (inside.at[axis], inside.sizes[axis]) = (at, size);
+        let repeats = self.repeats.is_some_and(|lanes| lanes != Some(axis));
+        let sizes = lengths::Sizes::of(tile, divides, repeats);
+        lengths::in_tiles(b, [start, &end], &sizes, &mut |b, along| {
+            (inside.at[axis], inside.sizes[axis]) = (along.at, along.size);
+            inside.ends.extend(along.last.map(|last| (axis, last)));
             self.axis(b, depth + 1, inside);
+            inside.ends.retain(|(own, _)| *own != axis);
         });
     }
 

@@ -61,7 +61,7 @@ impl<'p, 'c> RegisterTile<'p, 'c> {
                         place[axis] = tap;
                     }
                     let rows = numbers(row);
-                    let point = self.point(&place, At { rows: &rows, vector });
+                    let point = self.point(b, &place, At { rows: &rows, vector });
                     let mut inputs = Vec::new();
                     for (number, access) in self.plan.nest.inputs.iter().enumerate() {
                         if number == windows.input {

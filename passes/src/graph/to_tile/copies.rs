@@ -3,11 +3,13 @@
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Linear, Location, Op, Type, Val, attr, module_op, ty};
+use weft_dialects::lengths;
 
 use super::payload_tensor::{PayloadTensor, Window};
 use super::{Conversion, Cut, refuse};
 use crate::length;
 use crate::nest::{Access, Loop, Nest, Start};
+use crate::tile::views::root;
 
 impl<'c> Conversion<'c> {
     /// Returns a tensor with the content of a payload tensor that nothing else will read.
@@ -101,6 +103,7 @@ impl<'c> Conversion<'c> {
             strides: vec![1; rank],
             sizes: from.sizes.clone(),
             lengths: from.lengths.clone(),
+            shift: None,
         };
         let result = self.copy(cut, &from, &to)?;
         cut.tensors.insert(op.result(0), PayloadTensor::Tensor(result));
@@ -145,7 +148,14 @@ impl<'c> Conversion<'c> {
             epilogue: None,
             captures: Vec::new(),
         };
-        Ok(self.apply(cut, nest)?[0])
+        let results = self.apply(cut, nest)?;
+        // The run writes where the window begins, its only output.
+        if let (Some(shift), Some(run)) = (to.shift, root(results[0]).def()) {
+            let mut shifts = vec![None; run.operands().len()];
+            *shifts.last_mut().expect("a copy has an output") = Some(shift.clone());
+            lengths::set_shifts(self.context, run, &shifts);
+        }
+        Ok(results[0])
     }
 
     pub(super) fn copy_body(&mut self, elem: Type<'c>) -> Block<'c> {

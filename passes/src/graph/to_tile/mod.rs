@@ -245,6 +245,8 @@ impl<'c> Conversion<'c> {
             }
             "tensor.insert_slice" => self.insert(cut, op),
             "tensor.pad" => self.pad(cut, op),
+            // Slices read it.
+            "graph.length" => Ok(()),
             "arith.constant" => {
                 // Scalars are copied into bodies; a shape operand is in the type.
                 let value = op.result(0);

@@ -1,9 +1,10 @@
 //! The tensors of a payload while it is cut into kernels.
 
 use weft_dialects::ir::{Linear, Op, Type, Val, attr, ty};
+use weft_dialects::lengths;
 
 use crate::length::{self, Length};
-use crate::nest::Access;
+use crate::nest::{Access, row_major};
 
 /// A tensor of a payload.
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub(super) struct Window<'c> {
     pub sizes: Vec<i64>,
     /// How much of each size is there in a run, where callers decide that.
     pub lengths: Vec<Option<&'static Length>>,
+    /// How many elements further on it begins in a run.
+    pub shift: Option<&'static Length>,
 }
 
 impl<'c> Window<'c> {
@@ -37,16 +40,19 @@ impl<'c> Window<'c> {
         let sizes: Vec<i64> = ty::shape(tensor.ty())?.iter().map(|&dim| dim as i64).collect();
         let rank = sizes.len();
         let (offsets, strides, lengths) = (vec![0; rank], vec![1; rank], vec![None; rank]);
-        Some(Self { tensor, offsets, strides, sizes, lengths })
+        Some(Self { tensor, offsets, strides, sizes, lengths, shift: None })
     }
 
     /// The window that `op` (a slice operation with static positions) names, of `tensor`.
     pub fn of_slice(op: Op<'c>, tensor: Val<'c>) -> Option<Self> {
         let read = |name: &str| op.attr(name).and_then(attr::ints);
-        let rank = ty::shape(tensor.ty())?.len();
+        let shape = ty::shape(tensor.ty())?;
+        let rank = shape.len();
+        let mut offsets = read("static_offsets")?;
         let window = Self {
             tensor,
-            offsets: read("static_offsets")?,
+            shift: shift(op, &mut offsets, &shape),
+            offsets,
             strides: read("static_strides")?,
             sizes: read("static_sizes")?,
             lengths: length::of_axes(op, rank).ok()?,
@@ -78,4 +84,24 @@ impl<'c> Window<'c> {
         let shape = ty::shape(self.tensor.ty()).expect("windows are of static tensors");
         Access { tensor: self.tensor, shape, index }
     }
+}
+
+/// Lets a slice begin at the beginning along dimensions where a length says where it does; gives how many
+/// elements further on that is.
+fn shift(op: Op<'_>, offsets: &mut [i64], shape: &[u64]) -> Option<&'static Length> {
+    let strides = row_major(shape);
+    let operands = op.operands();
+    let dynamic = offsets.iter().filter(|&&offset| offset == i64::MIN).count();
+    let mut places = operands[operands.len().checked_sub(dynamic)?..].iter();
+    let mut sum = Length::default();
+    for (offset, stride) in offsets.iter_mut().zip(strides) {
+        if *offset != i64::MIN {
+            continue;
+        }
+        let place = places.next()?.def().filter(|op| op.is("graph.length"))?;
+        let length = lengths::read(place.attr("length").and_then(attr::string)?).ok()??;
+        sum = sum.plus(&length, stride);
+        *offset = 0;
+    }
+    (dynamic > 0).then(|| length::kept(sum))
 }

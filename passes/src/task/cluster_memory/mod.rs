@@ -256,7 +256,9 @@ impl<'a, 'c> Placing<'a, 'c> {
         let (count, elem) = (ty::count(ty).ok_or(Failed)?, ty::elem(ty).ok_or(Failed)?);
         let kernel = kernels.copying(op, count, elem, Some(&self.cluster.fetch))?;
         let flat = ty::tensor(&[count], elem);
-        let args = [request.storage, copy].map(|storage| Arg { storage, ty: flat, at: 0 }).to_vec();
+        let args = [request.storage, copy]
+            .map(|storage| Arg { storage, ty: flat, at: 0, shift: None })
+            .to_vec();
         let job = lowered.jobs.len();
         lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
         let units = vec![self.cluster.clusters.number(request.cluster) as usize];

@@ -212,7 +212,7 @@ impl Uses {
             return;
         }
         let all: Rc<[Region]> = facts.touches.of_tasks(0, facts.tasks).into();
-        for region in seen_from(&all, |arg| job.args[arg].at).iter().filter(|own| own.write) {
+        for region in seen_from(&all, |arg| job.args[arg].place()).iter().filter(|own| own.write) {
             if !fills(region.arg) {
                 let own = self.boxes.entry(job.args[region.arg].storage).or_default();
                 own.push((turn, Some(region.clone())));

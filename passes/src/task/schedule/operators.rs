@@ -87,7 +87,7 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) 
         regions.resize(regions.len().max(job.kernel + 1), None);
         let all = || facts.touches.of_tasks(0, facts.tasks).into();
         let regions =
-            seen_from(regions[job.kernel].get_or_insert_with(all), |arg| job.args[arg].at);
+            seen_from(regions[job.kernel].get_or_insert_with(all), |arg| job.args[arg].place());
         let accesses: Vec<_> = regions
             .iter()
             .filter_map(|region| {

@@ -74,7 +74,7 @@ impl<'a, 'c> Placing<'a, 'c> {
             .map(|&(begin, end)| {
                 let touched = || facts.touches.of_tasks(begin, end).into();
                 let own = self.regions.entry((job.kernel, begin, end)).or_insert_with(touched);
-                seen_from(own, |arg| job.args[arg].at)
+                seen_from(own, |arg| job.args[arg].place())
             })
             .collect();
         let own = regions.iter().zip(&turn.units);

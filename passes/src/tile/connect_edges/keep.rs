@@ -18,7 +18,7 @@ use weft_dialects::tile::build;
 
 use super::{Connecting, disconnect};
 use crate::cost::worth;
-use crate::nest::Access;
+use crate::nest::{Access, Loop};
 use crate::tile::construct_rtiles::{Wanted, construct};
 use crate::tile::groups::{Group, Order};
 use crate::tile::pack_weights::emit_packer;
@@ -141,8 +141,9 @@ impl<'c> Connecting<'c> {
         let order: Vec<usize> = (0..shape.len()).collect();
         let index = order.iter().map(|&axis| Linear::axis(order.len(), axis)).collect();
         let access = Access { tensor, shape: shape.clone(), index };
+        let loops: Vec<_> = shape.iter().map(|&extent| Loop::parallel(extent)).collect();
         let name = self.free_name("copy");
-        let kernel = emit_packer(self.context, self.module, &name, &access, &order, &shape);
+        let kernel = emit_packer(self.context, self.module, &name, &access, &order, &loops);
         construct(self.context, &self.chooser, kernel, Wanted::default())?;
         self.copies.insert(key, name.clone());
         Ok(name)

@@ -132,7 +132,9 @@ impl<'c> Fuse<'c> {
         places: &HashMap<Op<'c>, usize>,
         constant: &HashSet<Val<'c>>,
     ) -> Result<Option<Op<'c>>, Failed> {
-        if !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
+        // A run that writes at a place that callers decide is one of its own.
+        let shifts = user.attr("shifts").is_some();
+        if shifts || !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
             return Ok(None);
         }
         let mut makers: Vec<(Op<'c>, Rc<Nest<'c>>)> = Vec::new();
