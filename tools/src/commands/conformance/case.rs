@@ -40,7 +40,8 @@ impl Case {
         there.then_some(case)
     }
 
-    /// The cases of a folder whose names hold `only`, by name.
+    /// The cases of a folder whose names hold `only`, by name; of the folders in it, where it has
+    /// none itself.
     ///
     /// # Errors
     /// A folder that cannot be read, or without a case.
@@ -48,13 +49,13 @@ impl Case {
         if let Some(case) = Self::at(folder) {
             return Ok(vec![case]);
         }
-        let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
-            found.extend(Self::at(&entry.map_err(failed)?.path()));
+        let mut found = Self::inside(folder)?;
+        if found.is_empty() {
+            for folder in entries(folder)?.iter().filter(|path| path.is_dir()) {
+                found.extend(Self::inside(folder)?);
+            }
         }
         found.retain(|case| case.name().contains(only));
-        found.sort_by(|a, b| a.path.cmp(&b.path));
         if found.is_empty() {
             return Err(Failure::said(
                 format!("no case in {}", folder.display()),
@@ -63,6 +64,16 @@ impl Case {
             ));
         }
         Ok(found)
+    }
+
+    fn inside(folder: &Path) -> Result<Vec<Self>, Failure> {
+        Ok(entries(folder)?.iter().filter_map(|path| Self::at(path)).collect())
+    }
+
+    /// The name of the folder that it lies in.
+    pub fn suite(&self) -> String {
+        let folder = self.path.parent().and_then(Path::file_name);
+        folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The name of the folder, or of the model without its ending.
@@ -104,6 +115,16 @@ impl Case {
         });
         sets.collect()
     }
+}
+
+/// The paths in a folder, sorted.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
+    let entries = std::fs::read_dir(folder).map_err(failed)?;
+    let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
+    let mut paths = paths.collect::<Result<Vec<_>, Failure>>()?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// The tensors in numbered files, as many as there are.
