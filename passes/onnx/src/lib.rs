@@ -21,12 +21,15 @@ mod constant;
 mod elements;
 mod error;
 mod files;
+mod function;
+mod graph;
 mod import;
 mod inputs;
 mod model;
 mod node;
 mod ops;
 mod payload;
+mod plan;
 #[allow(missing_docs, clippy::all, reason = "generated from the published schema")]
 pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
@@ -41,6 +44,6 @@ pub use error::{ImportError, Report, Result};
 pub use import::{Imported, check, import, import_model, operators};
 pub use inputs::Options;
 pub use model::Model;
-pub use tensor::tensor_file;
+pub use tensor::{Stored, stored_file, tensor_file};
 pub use types::{ElementType, TensorType};
 pub use weights::Weights;

@@ -47,6 +47,7 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     hasher.word(&options.import.file);
     let import = &options.import;
     hasher.word(&format!("{:?} {:?} {:?}", import.shapes, import.offered, import.symbols));
+    hasher.word(&format!("{:?}", import.lengths));
     let kind = model.extension().unwrap_or_default();
     hasher.word(&kind.to_string_lossy());
     hasher.word(&hash_file(model).ok()?);

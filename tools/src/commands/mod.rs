@@ -33,6 +33,10 @@ pub struct CompileArgs {
     /// The shape of an input that the model leaves open, as NAME=1x3x224x224; --inputs says it, too.
     #[arg(long, value_name = "NAME=DIMS")]
     pub shape: Vec<String>,
+    /// How many tensors an input holds that is a sequence, or optional, as NAME=3: they are the inputs NAME.0, NAME.1
+    /// and so on, or NAME.
+    #[arg(long, value_name = "NAME=N")]
+    pub length: Vec<String>,
     /// Threads that compile; as many as processors without it.
     #[arg(long, default_value_t = 0)]
     pub jobs: usize,
@@ -122,6 +126,13 @@ impl CompileArgs {
                 return Err(Failure::said(format!("`{shape}` is not a shape"), "NAME=1x3x224x224"));
             };
             options.import.shapes.insert(name, dims);
+        }
+        for length in &self.length {
+            let parsed = length.rsplit_once('=').map(|(name, count)| (name, count.parse()));
+            let Some((name, Ok(count))) = parsed else {
+                return Err(Failure::said(format!("`{length}` is not a length"), "NAME=3"));
+            };
+            options.import.lengths.insert(name.to_owned(), count);
         }
         options.pass_options.extend(self.accuracy.pass_options());
         options.pass_options.extend(self.precision.pass_options());

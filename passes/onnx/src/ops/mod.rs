@@ -40,11 +40,13 @@ mod top_k;
 mod unary;
 mod window;
 
+pub use movement::{gathered, joined};
+
 use crate::error::Result;
 use crate::node::{Node, Plan};
 
-/// The oldest version of the standard operators of which most are understood.
-pub const OPSET_MIN: i64 = 7;
+/// The oldest version of the standard operators that is understood.
+pub const OPSET_MIN: i64 = 1;
 
 /// The newest version of the standard operators that is understood.
 pub const OPSET_MAX: i64 = 28;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use weft_onnx::proto::ValueInfoProto;
 use weft_onnx::proto::tensor_shape_proto::dimension::Value as Extent;
 use weft_onnx::proto::type_proto::Value as Kind;
-use weft_onnx::{ElementType, Elements, TensorType};
+use weft_onnx::{ElementType, Elements, Stored, TensorType};
 
 use crate::Failure;
 
@@ -25,10 +25,10 @@ pub(super) struct Case {
     pub path: PathBuf,
 }
 
-/// Tensors in the order of the model's inputs or outputs.
+/// Values in the order of the model's inputs or outputs.
 pub(super) struct Data {
-    pub inputs: Vec<Elements>,
-    pub outputs: Vec<Elements>,
+    pub inputs: Vec<Stored>,
+    pub outputs: Vec<Stored>,
 }
 
 impl Case {
@@ -96,21 +96,26 @@ impl Case {
         self.path.with_file_name(format!("{stem}_output_{number}.pb"))
     }
 
-    /// Every set of data, given the model's inputs.
+    /// Every set of data, given the model's inputs and outputs.
     ///
     /// # Errors
-    /// A file that holds no tensor; an input of a light model that is not made of floats.
-    pub fn data(&self, inputs: &[ValueInfoProto]) -> Result<Vec<Data>, Failure> {
+    /// A file that holds no tensors; an input of a light model that is not made of floats.
+    pub fn data(
+        &self,
+        inputs: &[ValueInfoProto],
+        outputs: &[ValueInfoProto],
+    ) -> Result<Vec<Data>, Failure> {
         if self.is_light() {
-            let inputs = inputs.iter().map(rising).collect::<Result<_, _>>()?;
-            let outputs = tensors(|number| self.light_output(number))?;
+            let inputs = inputs.iter().map(|input| rising(input).map(Stored::Tensor));
+            let inputs = inputs.collect::<Result<_, _>>()?;
+            let outputs = stored(outputs, |number| self.light_output(number))?;
             return Ok(vec![Data { inputs, outputs }]);
         }
         let sets = (0..).map(|number| self.path.join(format!("test_data_set_{number}")));
         let sets = sets.take_while(|set| set.exists()).map(|set| {
             Ok(Data {
-                inputs: tensors(|number| set.join(format!("input_{number}.pb")))?,
-                outputs: tensors(|number| set.join(format!("output_{number}.pb")))?,
+                inputs: stored(inputs, |number| set.join(format!("input_{number}.pb")))?,
+                outputs: stored(outputs, |number| set.join(format!("output_{number}.pb")))?,
             })
         });
         sets.collect()
@@ -127,10 +132,14 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// The tensors in numbered files, as many as there are.
-fn tensors(file: impl Fn(usize) -> PathBuf) -> Result<Vec<Elements>, Failure> {
-    let files = (0..).map(file).take_while(|path| path.exists());
-    files.map(|path| Ok(weft_onnx::tensor_file(&path)?.1)).collect()
+/// The values of the model's ports in numbered files, as many as there are.
+fn stored(
+    ports: &[ValueInfoProto],
+    file: impl Fn(usize) -> PathBuf,
+) -> Result<Vec<Stored>, Failure> {
+    let files = ports.iter().enumerate().map(|(number, port)| (file(number), port));
+    let files = files.take_while(|(path, _)| path.exists());
+    files.map(|(path, port)| Ok(weft_onnx::stored_file(&path, port)?)).collect()
 }
 
 /// `i / n` for the `i`-th of `n` elements: what the standard's runner gives to a light model.

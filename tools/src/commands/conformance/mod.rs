@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use weft_onnx::{ElementType, Elements};
+use weft_onnx::{ElementType, Elements, Stored};
 use weft_runtime::Model;
 use weft_runtime::Tensor;
 use weft_runtime::compare::{Tolerance, compare};
@@ -183,20 +183,36 @@ fn agree(record: &Record, summary: &Summary) -> Result<(), Failure> {
 fn run_case(case: &Case, args: &Args) -> Result<(), Failure> {
     let path = case.model();
     let model = weft_onnx::Model::open(&path)?;
-    let names: Vec<String> = model.inputs.iter().map(|input| input.name().to_owned()).collect();
-    let sets = match case.data(&model.inputs) {
+    let ports = (&model.graph.inputs[..], &model.graph.outputs[..]);
+    let names: Vec<String> = ports.0.iter().map(|input| input.name().to_owned()).collect();
+    let sets = match case.data(ports.0, ports.1) {
         Ok(sets) => sets,
-        // Sequences and optionals are no tensors: the model says that it has them.
+        // Texts are no tensors that are read: the model says that it has them.
         Err(failure) => {
             let context = crate::context();
             Unit::open(&context, &path, args.compile.options()?)?;
             return Err(failure);
         }
     };
-    sets.iter().try_for_each(|set| run_set(&path, &names, set, args))
+    sets.into_iter().try_for_each(|set| run_set(&path, &names, set, args))
 }
 
-fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(), Failure> {
+/// Tells the importer about a value for an input, whose tensors are returned.
+fn told(import: &mut weft_onnx::Options, name: &str, value: Stored) -> Vec<Elements> {
+    let is_sequence = matches!(value, Stored::Sequence(_));
+    let tensors = value.tensors();
+    import.lengths.insert(name.to_owned(), tensors.len());
+    for (at, tensor) in tensors.iter().enumerate() {
+        let name = if is_sequence { format!("{name}.{at}") } else { name.to_owned() };
+        if decides_shapes(tensor) {
+            import.known_inputs.insert(name.clone(), tensor.clone());
+        }
+        import.offered.insert(name, tensor.ty().dims().to_vec());
+    }
+    tensors
+}
+
+fn run_set(path: &Path, names: &[String], set: Data, args: &Args) -> Result<(), Failure> {
     let folder = tempfile::tempdir().map_err(|source| Failure::File {
         doing: "make a folder in",
         path: "/tmp".into(),
@@ -206,16 +222,14 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
     let context = crate::context();
     let mut options = args.compile.options()?;
     options.reproducer = None;
-    for (name, input) in names.iter().zip(&set.inputs) {
-        if decides_shapes(input) {
-            options.import.known_inputs.insert(name.clone(), input.clone());
-        }
-        options.import.offered.insert(name.clone(), input.ty().dims().to_vec());
-    }
+    let inputs = names.iter().zip(set.inputs);
+    let inputs = inputs.flat_map(|(name, value)| told(&mut options.import, name, value));
+    let inputs: Vec<Elements> = inputs.collect();
+    let expected: Vec<_> = set.outputs.into_iter().flat_map(Stored::tensors).collect();
     Unit::open(&context, path, options)?.write_artifact(&artifact)?;
     let mut model = Model::load(&artifact, args.threads)?;
     let ports = model.plan().inputs.iter().enumerate();
-    let given = ports.map(|(number, port)| match set.inputs.get(number) {
+    let given = ports.map(|(number, port)| match inputs.get(number) {
         Some(input) if Some(input.bytes().len() as u64) == port.bytes() => Ok(&input.bytes()[..]),
         _ => Err(Failure::said(
             format!("the case has no input {number}, `{}` of {:?}", port.name, port.shape),
@@ -226,13 +240,13 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
     let mut places = model.output_buffers();
     let mut refs: Vec<&mut [u8]> = places.iter_mut().map(Vec::as_mut_slice).collect();
     model.run(&given, &mut refs)?;
-    if places.len() != set.outputs.len() {
+    if places.len() != expected.len() {
         return Err(Failure::said(
-            format!("the model has {} outputs, the case {}", places.len(), set.outputs.len()),
+            format!("the model has {} outputs, the case {}", places.len(), expected.len()),
             "an output_N.pb for every output of the model",
         ));
     }
-    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&set.outputs) {
+    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&expected) {
         let got = Tensor::of_port(port, place);
         let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
         compare(&port.name, &got, &tensor(expected), tolerance)
@@ -242,9 +256,10 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
 }
 
 /// Returns whether an input may decide a shape: the suite has no initialisers, so the compiler is
-/// told the values of integer vectors, and of short float vectors such as scales.
+/// told the values of vectors of integers and conditions, and of short float vectors such as scales.
 fn decides_shapes(input: &Elements) -> bool {
-    let integer = matches!(input.ty().element(), ElementType::I64 | ElementType::I32);
+    let integer =
+        matches!(input.ty().element(), ElementType::I64 | ElementType::I32 | ElementType::Bool);
     let scale = input.ty().element().is_float() && input.len() <= 8;
     (integer || scale) && input.ty().rank() <= 1
 }
