@@ -103,6 +103,11 @@ impl<'m> Node<'m> {
         Node { opset, model, proto, operator, attributes: self.attributes.clone(), inputs }
     }
 
+    /// The same node with other inputs.
+    pub fn with_inputs(&self, inputs: Vec<Option<Operand>>) -> Node<'m> {
+        self.renewed(self.operator, inputs)
+    }
+
     /// The same with an attribute, where it has none of that name.
     pub fn with_default(mut self, attribute: &'m AttributeProto) -> Self {
         if self.attribute(attribute.name()).is_none() {
@@ -258,6 +263,11 @@ impl<'m> Node<'m> {
                 .invalid());
         }
         Ok(Some(attribute))
+    }
+
+    /// Returns whether the node has an attribute of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.attribute(name).is_some()
     }
 
     /// An integer attribute.

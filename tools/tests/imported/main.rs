@@ -8,4 +8,7 @@ mod convolutions;
 mod integers;
 mod net;
 mod norms;
+mod places;
 mod products;
+mod signals;
+mod states;

@@ -7,6 +7,7 @@
 //! (`control.rs`): neither is left in the module.
 
 mod control;
+mod flex;
 mod function;
 mod lookup;
 mod outputs;

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bound, Planner, control, lookup, scan, sequence};
+use super::{Bound, Planner, control, flex, lookup, scan, sequence};
 use crate::error::{Report, Result};
 use crate::graph::{Graph, Vertex, describe};
 use crate::model::domain;
 use crate::node::{Node, Plan};
-use crate::ops::Operator;
+use crate::ops::{self, Operator};
 use crate::plan::{Operand, ValueId};
 use crate::types::ElementType;
 
@@ -26,6 +26,7 @@ const ANY: usize = usize::MAX;
 pub const STRUCTURES: &[Structure] = &[
     of("ConcatFromSequence", 11, (1, 1), &["axis", "new_axis"], sequence::concat),
     of("Constant", 1, (0, 0), CONSTANT, sequence::constant),
+    flexible(&["prob_mod", "scale", "score_mod", "softmax_precision"]),
     of("Identity", 14, (1, 1), &[], |_, site| Ok(vec![site.input(0, "input")?.clone()])),
     of("If", 1, (1, 1), &["else_branch", "then_branch"], control::branch).makes(ANY),
     of("Loop", 1, (0, ANY), &["body"], control::repeat).makes(ANY),
@@ -71,6 +72,12 @@ const fn of(
     Structure { operator, plan }
 }
 
+const fn flexible(attributes: &'static [&'static str]) -> Structure {
+    let mut structure = of("FlexAttention", 1, (3, 3), attributes, flex::attention);
+    structure.operator.domain = ops::PREVIEW;
+    structure
+}
+
 impl Structure {
     /// The same with so many outputs at most.
     const fn makes(mut self, outputs: usize) -> Self {
@@ -87,10 +94,12 @@ pub fn find(
 ) -> Result<Option<&'static Structure>> {
     let (proto, name) = (&vertex.proto, vertex.proto.op_type());
     let tensor = matches!(inputs, [Some(Bound::Tensor(_))]);
-    if !domain(proto.domain()).is_empty() || (name == "Identity" && tensor) {
+    if name == "Identity" && tensor {
         return Ok(None);
     }
-    let forms = || STRUCTURES.iter().filter(|structure| structure.operator.name == name);
+    let space = domain(proto.domain());
+    let of = |operator: &Operator| operator.domain == space && operator.name == name;
+    let forms = || STRUCTURES.iter().filter(|structure| of(&structure.operator));
     let Some(first) = forms().map(|structure| structure.operator.since).min() else {
         return Ok(None);
     };
@@ -198,6 +207,11 @@ impl<'m> Site<'m> {
             .report(format!("reads {name:?}, which is {}", found.kind()))
             .help(accepted.to_owned())
             .invalid()
+    }
+
+    /// Returns whether the node has a graph of that name.
+    pub fn has_body(&self, attribute: &str) -> bool {
+        self.vertex.bodies.contains_key(attribute)
     }
 
     /// The graph that is an attribute, with the number of its inputs.

@@ -12,12 +12,16 @@ mod conv_integer;
 mod conv_transpose;
 mod create;
 mod cumulative;
+mod determinant;
 mod einsum;
 mod elementwise;
+pub mod flexible;
+mod fourier;
 mod gather;
 mod grid_sample;
 mod integer;
 mod linear;
+mod linear_attention;
 mod loss;
 mod microsoft;
 mod movement;
@@ -31,13 +35,16 @@ mod recurrent;
 mod reduce;
 mod resize;
 mod rotary;
+mod sample;
 mod scatter;
 mod shape;
 mod softmax;
 #[cfg(test)]
 mod tests;
 mod top_k;
+mod training;
 mod unary;
+mod unpool;
 mod window;
 
 pub use movement::{gathered, joined};
@@ -63,12 +70,17 @@ pub struct Domain {
 }
 
 /// The domain of ONNX Runtime's own operators.
+/// The domain of operators that the standard tries out.
+pub const PREVIEW: &str = "ai.onnx.preview";
+
 pub const MICROSOFT: &str = "com.microsoft";
 
 /// The domains that have operators here.
 pub const DOMAINS: &[Domain] = &[
     Domain { name: "", oldest: OPSET_MIN, newest: OPSET_MAX },
     Domain { name: MICROSOFT, oldest: 1, newest: 1 },
+    Domain { name: training::DOMAIN, oldest: 1, newest: 1 },
+    Domain { name: PREVIEW, oldest: 1, newest: 1 },
 ];
 
 /// One operator of ONNX.
@@ -130,11 +142,14 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         conv_transpose::OPERATORS,
         create::OPERATORS,
         cumulative::OPERATORS,
+        determinant::OPERATORS,
         einsum::OPERATORS,
+        fourier::OPERATORS,
         gather::OPERATORS,
         grid_sample::OPERATORS,
         integer::OPERATORS,
         linear::OPERATORS,
+        linear_attention::OPERATORS,
         loss::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
@@ -146,10 +161,13 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         reduce::OPERATORS,
         resize::OPERATORS,
         rotary::OPERATORS,
+        sample::OPERATORS,
         scatter::OPERATORS,
         shape::OPERATORS,
         softmax::OPERATORS,
         top_k::OPERATORS,
+        training::OPERATORS,
+        unpool::OPERATORS,
     ]
     .into_iter()
     .chain(microsoft::TABLES)

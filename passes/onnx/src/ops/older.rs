@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use super::softmax::{hardmax_along, softmax_along};
-use super::{Operator, cast, newest, op, pool};
+use super::{Operator, cast, fourier, newest, op, pool, sample};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
@@ -49,6 +49,10 @@ pub const OPERATORS: &[Operator] = &[
     op("Cast", 1, 1, &["to"], cast),
     op("Clip", 1, 1, &["max", "min"], clip),
     op("Concat", 1, 1, &["axis"], |node| renewed_with(node, &[&AXIS_ONE])).variadic(),
+    op("DFT", 17, 2, &["axis", "inverse", "onesided"], |node| {
+        fourier::dft(node, node.int("axis")?.unwrap_or(1))
+    })
+    .at_least(1),
     op("DepthToSpace", 1, 1, &["blocksize"], renewed),
     op("Div", 1, 2, BROADCAST, aligned),
     op("Dropout", 1, 1, &["is_test", "ratio"], |node| {
@@ -88,6 +92,8 @@ pub const OPERATORS: &[Operator] = &[
         renew(node, &[Some(constants(shape))])
     }),
     op("Resize", 10, 2, &["mode"], resized_by_input),
+    op("RoiAlign", 10, 3, sample::ROI, |node| sample::roi_align(node, "output_half_pixel")),
+    op("Scatter", 9, 3, &["axis"], |node| plan_as(node, "ScatterElements", node.inputs().to_vec())),
     op("Selu", 1, 1, &["alpha", "gamma"], |node| renewed_with(node, &[&ALPHA, &GAMMA])),
     op("Slice", 1, 1, &["axes", "ends", "starts"], |node| {
         let [starts, ends] = ["starts", "ends"].map(|name| node.ints(name));
@@ -133,7 +139,7 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 /// The last version of operators that there are no more.
-pub const ENDS: &[(&str, i64)] = &[("Upsample", 9)];
+pub const ENDS: &[(&str, i64)] = &[("Scatter", 10), ("Upsample", 9)];
 
 /// The axis of a Concat that names none.
 static AXIS_ONE: LazyLock<AttributeProto> = LazyLock::new(|| AttributeProto {
