@@ -5,6 +5,7 @@
 
 mod attention;
 mod convolutions;
+mod features;
 mod integers;
 mod net;
 mod norms;

@@ -24,6 +24,7 @@ mod linear;
 mod linear_attention;
 mod loss;
 mod microsoft;
+mod ml;
 mod movement;
 mod normalize;
 mod older;
@@ -79,6 +80,7 @@ pub const MICROSOFT: &str = "com.microsoft";
 pub const DOMAINS: &[Domain] = &[
     Domain { name: "", oldest: OPSET_MIN, newest: OPSET_MAX },
     Domain { name: MICROSOFT, oldest: 1, newest: 1 },
+    Domain { name: ml::DOMAIN, oldest: 1, newest: 5 },
     Domain { name: training::DOMAIN, oldest: 1, newest: 1 },
     Domain { name: PREVIEW, oldest: 1, newest: 1 },
 ];
@@ -171,6 +173,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
     ]
     .into_iter()
     .chain(microsoft::TABLES)
+    .chain(ml::TABLES)
     .flatten()
 }
 
