@@ -6,6 +6,7 @@
 mod attention;
 mod convolutions;
 mod features;
+mod fused;
 mod integers;
 mod net;
 mod norms;
