@@ -86,12 +86,13 @@ typedef struct weft_model weft_model;
 typedef struct weft_cancel weft_cancel;
 
 /* An input or output: a dense row-major tensor. Its pointers are valid until the model is
- * freed. */
+ * freed, those of its shape until lengths are said again. */
 typedef struct weft_port {
     const char *name;      /* the tensor's name in the model, UTF-8 */
     int32_t dtype;         /* a weft_dtype */
     size_t rank;           /* number of axes; 0 for a scalar */
-    const uint64_t *shape; /* extents, outermost first; rank of them */
+    const uint64_t *shape; /* extents, outermost first; rank of them. The greatest that there may be,
+                              until weft_model_bind says which there are */
     size_t bytes;          /* size of the whole tensor */
 } weft_port;
 
@@ -124,6 +125,12 @@ size_t weft_model_output_count(const weft_model *model);
 /* Describes input or output `index`, counted from 0. */
 weft_status weft_model_input(const weft_model *model, size_t index, weft_port *port);
 weft_status weft_model_output(const weft_model *model, size_t index, weft_port *port);
+
+/* Says the lengths of all later runs of a model whose callers decide them: `shapes` has the shape of each
+ * input, in order. Shapes that disagree with the model, or with each other, are refused, and the lengths
+ * that were said before stay. Afterwards ports have the shapes of these runs. No other thread may use the
+ * model meanwhile. Of a model whose shapes are fixed the shapes are checked. */
+weft_status weft_model_bind(weft_model *model, const uint64_t *const *shapes);
 
 /* Runs the model once. Each array has one entry per input or output, in order; sizes are in
  * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written.

@@ -6,9 +6,10 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{cargo, stream};
 use crate::workspace::Workspace;
-use crate::{device_docs, dialect_docs, setup};
+use crate::{conformance, device_docs, dialect_docs, setup};
 
-/// Formats, writes the pages of dialects and machines, and records snapshots anew.
+/// Formats, writes the pages of dialects and machines, and records snapshots and the ONNX backend
+/// tests that do not pass anew.
 ///
 /// What `FileCheck` matches in lit tests is chosen by hand and left alone.
 pub fn run(workspace: &Workspace) -> Result {
@@ -17,6 +18,8 @@ pub fn run(workspace: &Workspace) -> Result {
     dialect_docs::write(workspace)?;
     stream(&mut cargo(workspace, &["build", "--release", "--workspace"]))?;
     device_docs::write(workspace)?;
+    conformance::ensure(workspace);
+    conformance::record(workspace)?;
     if has_snapshots(workspace) {
         stream(
             cargo(workspace, &["test", "--release", "--workspace"]).env("INSTA_UPDATE", "always"),

@@ -7,12 +7,13 @@ use crate::Result;
 use crate::check::{self, Finding, Mend, Need, State};
 use crate::process::{on_path, shown, stream};
 use crate::workspace::Workspace;
-use crate::{doctor, ptxas, system};
+use crate::{conformance, doctor, ptxas, system};
 
 /// Installs all that building and testing need.
 pub fn run(workspace: &Workspace) -> Result {
     ensure(workspace, Need::Test)?;
     ptxas::ensure(workspace);
+    conformance::ensure(workspace);
     println!("setup: everything is there");
     Ok(())
 }

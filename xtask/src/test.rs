@@ -8,7 +8,7 @@ use crate::Result;
 use crate::check::Need;
 use crate::process::{capture, cargo, stream};
 use crate::workspace::{HOST_FACTS, Workspace};
-use crate::{chip_names, device_docs, dialect_docs, file_lengths, ptxas, setup};
+use crate::{chip_names, conformance, device_docs, dialect_docs, file_lengths, ptxas, setup};
 
 /// What is tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,7 @@ const STEPS: &[Step] = &[
     quick("unit tests", unit_tests),
     whole("integration tests", integration_tests),
     quick("lit tests", lit_tests),
+    whole("ONNX backend tests", conformance::check),
     whole("tests as on another host", on_another_host),
     whole("documentation", documentation),
     whole("dialect pages", dialect_docs::compare),
@@ -59,6 +60,9 @@ pub fn run(workspace: &Workspace, extent: Extent) -> Result {
     let start = Instant::now();
     setup::ensure(workspace, Need::Test)?;
     ptxas::ensure(workspace);
+    if extent == Extent::Whole {
+        conformance::ensure(workspace);
+    }
     let (mut passed, mut failed) = (0, Vec::new());
     for Step { name, check, quick } in STEPS {
         if extent == Extent::Quick && !quick {

@@ -1,7 +1,7 @@
 //! `Constant` nodes are initializers written in another place.
 
 use crate::error::{Report, Result};
-use crate::model::describe;
+use crate::graph::describe;
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::tensor_proto::DataType;
 use crate::proto::{NodeProto, TensorProto};
@@ -9,6 +9,11 @@ use crate::proto::{NodeProto, TensorProto};
 /// True for a node of the standard operator `Constant`.
 pub fn is_constant(node: &NodeProto) -> bool {
     node.op_type() == "Constant" && matches!(node.domain(), "" | "ai.onnx")
+}
+
+/// True where an attribute of a node is one that the call of a function gives.
+pub fn refers(node: &NodeProto) -> bool {
+    node.attribute.iter().any(|attribute| !attribute.ref_attr_name().is_empty())
 }
 
 /// The tensor that a `Constant` node makes, and its name.

@@ -10,7 +10,7 @@ use crate::error::{Report, Result};
 use crate::lengths::Symbols;
 use crate::proto::tensor_shape_proto::dimension::Value as Dim;
 use crate::proto::type_proto::Value as Kind;
-use crate::proto::{ValueInfoProto, type_proto};
+use crate::proto::{TypeProto, ValueInfoProto, type_proto};
 use crate::types::{ElementType, Shape, TensorType};
 
 /// The caller's options for a model.
@@ -26,7 +26,9 @@ pub struct Options {
     /// Extents of symbolic dimensions, by the symbol that the model uses.
     pub symbols: BTreeMap<String, i64>,
     /// What callers may decide between from run to run, by the symbol that the model uses.
-    pub lengths: Vec<Symbol>,
+    pub dims: Vec<Symbol>,
+    /// How many tensors graph inputs hold that are sequences, or optional, by name.
+    pub tensors: BTreeMap<String, usize>,
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
     /// at compile time, such as the shape of a Reshape, this is what it is told.
     pub known_inputs: BTreeMap<String, Elements>,
@@ -39,7 +41,8 @@ impl Default for Options {
             shapes: BTreeMap::new(),
             offered: BTreeMap::new(),
             symbols: BTreeMap::new(),
-            lengths: Vec::new(),
+            dims: Vec::new(),
+            tensors: BTreeMap::new(),
             known_inputs: BTreeMap::new(),
         }
     }
@@ -67,6 +70,16 @@ impl Options {
         self.shapes.insert(name.to_owned(), dims);
         Ok(())
     }
+}
+
+/// What an input of the model is to the graph: `x` of a tensor; `x.0`, `x.1` and so on of a sequence.
+pub enum Port {
+    /// An input of its own, and its lengths.
+    Tensor(String, TensorType, Dims),
+    /// One for each tensor.
+    Sequence(Vec<Port>),
+    /// None: an optional value that is absent.
+    Nothing,
 }
 
 /// A declared type: a tensor of some element type, with a shape that may be open or missing.
@@ -98,9 +111,31 @@ pub enum Extent<'a> {
 
 /// The type a graph input or output declares; `None` when it declares none.
 pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Declared<'a>>> {
-    let Some(kind) = info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) else {
-        return Ok(None);
-    };
+    match info.r#type.as_ref().and_then(|ty| ty.value.as_ref()) {
+        Some(kind) => declared_by(kind, what).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The type that a graph output declares of its tensors: of all of them, where it is a sequence.
+pub fn declared_tensor<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Declared<'a>>> {
+    let mut kind = info.r#type.as_ref().and_then(|ty| ty.value.as_ref());
+    while let Some(inner) = kind.and_then(held) {
+        kind = inner.value.as_ref();
+    }
+    kind.map(|kind| declared_by(kind, what)).transpose()
+}
+
+/// The type that a sequence or an optional value holds.
+fn held(kind: &Kind) -> Option<&TypeProto> {
+    match kind {
+        Kind::SequenceType(sequence) => sequence.elem_type.as_deref(),
+        Kind::OptionalType(optional) => optional.elem_type.as_deref(),
+        _ => None,
+    }
+}
+
+fn declared_by<'a>(kind: &'a Kind, what: &str) -> Result<Declared<'a>> {
     let Kind::TensorType(type_proto::Tensor { elem_type, shape }) = kind else {
         let kind = match kind {
             Kind::SequenceType(_) => "a sequence",
@@ -118,31 +153,101 @@ pub fn declared<'a>(info: &'a ValueInfoProto, what: &str) -> Result<Option<Decla
         _ => Extent::Open,
     };
     let dims = shape.as_ref().map(|shape| shape.dim.iter().map(extent).collect());
-    Ok(Some(Declared { element, dims }))
+    Ok(Declared { element, dims })
 }
 
-/// The type of every graph input, in order, and its lengths.
+/// What every input of the model is to the graph, in order.
 pub fn resolve(
     inputs: &[ValueInfoProto],
     options: &Options,
     lengths: &Symbols,
-) -> Result<Vec<(TensorType, Dims)>> {
+) -> Result<Vec<Port>> {
+    let mut flat = Vec::new();
+    let ports = inputs.iter().map(|input| flatten(input, options, &mut flat));
+    let ports = ports.collect::<Result<Vec<_>>>()?;
     let given = options.shapes.keys().chain(options.known_inputs.keys());
     for name in given {
-        if !inputs.iter().any(|input| input.name() == name) {
-            let names: Vec<_> = inputs.iter().map(|input| format!("{:?}", input.name())).collect();
+        if !flat.iter().any(|input| input.name() == name) {
+            let names: Vec<_> = flat.iter().map(|input| format!("{:?}", input.name())).collect();
             return Err(Report::new(format!("the model has no input {name:?}"))
                 .help(format!("its inputs: {}", names.join(", ")))
                 .invalid());
         }
     }
-    let all = inputs.iter().enumerate();
+    let all = flat.iter().enumerate();
     let all: Vec<_> =
         all.map(|(number, input)| Bound::of(number, input, options)).collect::<Result<_>>()?;
     // A symbol means one extent, so an input whose shape is given tells about the others.
     let mut symbols = options.symbols.clone();
     all.iter().try_for_each(|input| input.tell(&mut symbols, lengths))?;
-    all.iter().map(|input| Ok((input.ty(&symbols, lengths)?, input.dims(lengths)))).collect()
+    let types = all.iter().map(|input| Ok((input.ty(&symbols, lengths)?, input.dims(lengths))));
+    let types = types.collect::<Result<Vec<_>>>()?;
+    let mut types = types.into_iter();
+    Ok(ports.into_iter().map(|port| typed(port, &mut types)).collect())
+}
+
+/// A port with the next types.
+fn typed(port: Port, types: &mut impl Iterator<Item = (TensorType, Dims)>) -> Port {
+    match port {
+        Port::Nothing => Port::Nothing,
+        Port::Tensor(name, ..) => {
+            let (ty, dims) = types.next().expect("there is a type for each tensor");
+            Port::Tensor(name, ty, dims)
+        }
+        Port::Sequence(all) => {
+            Port::Sequence(all.into_iter().map(|port| typed(port, types)).collect())
+        }
+    }
+}
+
+/// What an input is to the graph, whose own inputs go to `flat`; their types are not yet known.
+fn flatten(
+    input: &ValueInfoProto,
+    options: &Options,
+    flat: &mut Vec<ValueInfoProto>,
+) -> Result<Port> {
+    let (name, kind) = (input.name(), input.r#type.as_ref().and_then(|ty| ty.value.as_ref()));
+    let Some(inner) = kind.and_then(held) else {
+        flat.push(input.clone());
+        let unknown = TensorType::scalar(ElementType::Bool);
+        return Ok(Port::Tensor(name.to_owned(), unknown, Vec::new()));
+    };
+    let is_sequence = matches!(kind, Some(Kind::SequenceType(_)));
+    let Some(&count) = options.tensors.get(name) else {
+        let what = if is_sequence { "a sequence" } else { "optional" };
+        return Err(Report::new(format!("input {name:?} is {what}"))
+            .help(format!("the number of its tensors is needed: --tensors {name}=N"))
+            .unsupported());
+    };
+    let mut of = |name: String, options: &Options| {
+        let r#type = Some(inner.clone());
+        flatten(&ValueInfoProto { name: Some(name), r#type, ..Default::default() }, options, flat)
+    };
+    if is_sequence {
+        // A symbol in the type of a sequence means another extent of each tensor.
+        let mut inner = inner.clone();
+        if let Some(Kind::TensorType(tensor)) = &mut inner.value {
+            let dims = tensor.shape.iter_mut().flat_map(|shape| &mut shape.dim);
+            dims.filter(|dim| matches!(dim.value, Some(Dim::DimParam(_))))
+                .for_each(|dim| dim.value = None);
+        }
+        let mut of = |name: String, options: &Options| {
+            let (name, r#type) = (Some(name), Some(inner.clone()));
+            flatten(&ValueInfoProto { name, r#type, ..Default::default() }, options, flat)
+        };
+        let all = (0..count).map(|at| of(format!("{name}.{at}"), options));
+        return Ok(Port::Sequence(all.collect::<Result<_>>()?));
+    }
+    let holds_sequence = matches!(inner.value, Some(Kind::SequenceType(_)));
+    // An empty sequence is not absent, but nobody can give one.
+    match count {
+        0 => Ok(Port::Nothing),
+        1 => of(name.to_owned(), options),
+        _ if holds_sequence => of(name.to_owned(), options),
+        _ => Err(Report::new(format!("input {name:?} is optional, and given {count} tensors"))
+            .help("none or one")
+            .invalid()),
+    }
 }
 
 /// A graph input, as it is declared and as options bind it.

@@ -21,7 +21,8 @@ mod constant;
 mod elements;
 mod error;
 mod files;
-mod find_operator;
+mod function;
+mod graph;
 mod import;
 mod inputs;
 mod lengths;
@@ -29,6 +30,7 @@ mod model;
 mod node;
 mod ops;
 mod payload;
+mod plan;
 #[allow(missing_docs, clippy::all, reason = "generated from the published schema")]
 pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
@@ -43,6 +45,6 @@ pub use error::{ImportError, Report, Result};
 pub use import::{Imported, check, import, import_model, operators};
 pub use inputs::Options;
 pub use model::Model;
-pub use tensor::tensor_file;
+pub use tensor::{Stored, stored_file, tensor_file};
 pub use types::{ElementType, TensorType};
 pub use weights::Weights;

@@ -1,110 +1,17 @@
 //! One node as its operator's function sees it: typed operands, typed attributes, one way to
-//! complain; and the plan that the function answers with.
+//! complain.
 
-use crate::elements::{Elements, Scalar};
+use crate::elements::Elements;
 use crate::error::{ImportError, Report, Result};
+use crate::graph::describe;
 use crate::inputs::{self, Extent};
-use crate::model::{Model, describe};
+use crate::model::Model;
 use crate::ops::Operator;
-use crate::payload::{Build, Tensor};
 use crate::proto::attribute_proto::AttributeType;
 use crate::proto::{AttributeProto, NodeProto, ValueInfoProto};
 use crate::types::{ElementType, Shape, TensorType, list};
 
-/// Which value of the model: an index into the importer's table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ValueId(pub usize);
-
-/// A value that a node reads.
-#[derive(Debug, Clone)]
-pub struct Operand {
-    /// Which value.
-    pub id: ValueId,
-    /// Its type.
-    pub ty: TensorType,
-    /// Its elements, where they are known now.
-    pub known: Option<Elements>,
-    /// True if the elements are part of the model, not only bound by an option.
-    pub fixed: bool,
-}
-
-impl Operand {
-    /// Elements that are known and no value of the model: a plan may read them here, and must not
-    /// list them among its operands.
-    pub fn constant(elements: Elements) -> Self {
-        let ty = elements.ty().clone();
-        Self { id: ValueId(usize::MAX), ty, known: Some(elements), fixed: true }
-    }
-
-    /// The same elements in another shape.
-    pub fn seen_as(&self, ty: TensorType) -> Self {
-        let known = self.known.as_ref().map(|known| known.reshaped(ty.clone()));
-        Self { ty, known, ..self.clone() }
-    }
-
-    /// The extents.
-    pub fn dims(&self) -> &[i64] {
-        self.ty.dims()
-    }
-
-    /// The number of dimensions.
-    pub fn rank(&self) -> usize {
-        self.ty.rank()
-    }
-
-    /// The element type.
-    pub fn element(&self) -> ElementType {
-        self.ty.element()
-    }
-
-    /// The value of a tensor of one element that is part of the model: it goes into the payload.
-    pub fn literal(&self) -> Option<Scalar> {
-        self.known.as_ref().filter(|_| self.fixed)?.single()
-    }
-}
-
-/// Builds the payload of an operator from its operands.
-pub type PayloadFn = Box<dyn for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>>>;
-
-/// Computes the results of an operator from its operands, where all are small and known.
-pub type FoldFn = Box<dyn Fn(&[Elements]) -> Vec<Elements>>;
-
-/// The plan of a node.
-pub struct Plan {
-    /// The operands that the payload reads, in the order of its arguments.
-    pub operands: Vec<Operand>,
-    /// The type of every result.
-    pub results: Vec<TensorType>,
-    /// The meaning.
-    pub payload: PayloadFn,
-    /// The value, for operators that shapes are calculated with.
-    pub fold: Option<FoldFn>,
-    /// Tables that were calculated here: the payload's last arguments, after the operands.
-    pub tables: Vec<Elements>,
-}
-
-impl Plan {
-    /// An operator that computes `results` from `operands`.
-    pub fn new(
-        operands: Vec<Operand>,
-        results: Vec<TensorType>,
-        payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
-    ) -> Self {
-        Self { operands, results, payload: Box::new(payload), fold: None, tables: Vec::new() }
-    }
-
-    /// Gives the payload constants that no tensor of the model holds, such as places to read.
-    pub fn with(mut self, tables: Vec<Elements>) -> Self {
-        self.tables = tables;
-        self
-    }
-
-    /// Says how to compute the results where all operands are small and known.
-    pub fn folds(mut self, fold: impl Fn(&[Elements]) -> Vec<Elements> + 'static) -> Self {
-        self.fold = Some(Box::new(fold));
-        self
-    }
-}
+pub use crate::plan::{Operand, Plan};
 
 /// Inputs that are left out at the end are as if they were not named.
 fn without_absent_end(mut inputs: Vec<Option<Operand>>) -> Vec<Option<Operand>> {
@@ -121,24 +28,41 @@ pub struct Node<'m> {
     model: &'m Model,
     proto: &'m NodeProto,
     operator: &'static Operator,
+    /// By name: one that the call of a function gives may have another name there.
+    attributes: Vec<(&'m str, &'m AttributeProto)>,
     inputs: Vec<Option<Operand>>,
+}
+
+/// A node as it stands in the model, before anything of it is checked.
+#[derive(Clone)]
+pub struct Call<'m> {
+    /// The model.
+    pub model: &'m Model,
+    /// The node.
+    pub proto: &'m NodeProto,
+    /// Its attributes by name, with those that the call of a function gives.
+    pub attributes: Vec<(&'m str, &'m AttributeProto)>,
+    /// The version of the standard operators that it was written for.
+    pub opset: i64,
+    /// The number of its inputs, with absent ones.
+    pub inputs: usize,
 }
 
 impl<'m> Node<'m> {
     /// Checks what holds for every operator: the number of operands and results, and that the
     /// operator has these attributes.
     pub fn new(
-        model: &'m Model,
-        proto: &'m NodeProto,
+        call: Call<'m>,
         operator: &'static Operator,
         inputs: Vec<Option<Operand>>,
     ) -> Result<Self> {
+        let Call { model, proto, attributes, opset, inputs: count } = call;
         let inputs = without_absent_end(inputs);
-        let node = Self { opset: model.opset(""), model, proto, operator, inputs };
+        let node = Self { opset, model, proto, operator, attributes, inputs };
         let (least, most) = operator.inputs;
-        if node.inputs.len() > most || node.inputs.len() < least {
+        if count > most || count < least {
             return Err(node
-                .invalid_report(format!("has {} inputs", node.inputs.len()))
+                .invalid_report(format!("has {count} inputs"))
                 .help(format!("{} takes {}", operator.name, between(least, most)))
                 .invalid());
         }
@@ -149,8 +73,11 @@ impl<'m> Node<'m> {
                 .invalid());
         }
         let mut seen = Vec::new();
-        for attribute in &proto.attribute {
-            let name = attribute.name();
+        for &(name, _) in &node.attributes {
+            // An optimisation that the first versions could ask for.
+            if name == "consumed_inputs" && node.opset < 6 {
+                continue;
+            }
             if !operator.attributes.contains(&name) {
                 let known = match operator.attributes {
                     [] => "it has none".to_owned(),
@@ -173,7 +100,20 @@ impl<'m> Node<'m> {
     pub fn renewed(&self, operator: &'static Operator, inputs: Vec<Option<Operand>>) -> Node<'m> {
         let inputs = without_absent_end(inputs);
         let (opset, model, proto) = (self.opset, self.model, self.proto);
-        Node { opset, model, proto, operator, inputs }
+        Node { opset, model, proto, operator, attributes: self.attributes.clone(), inputs }
+    }
+
+    /// The same node with other inputs.
+    pub fn with_inputs(&self, inputs: Vec<Option<Operand>>) -> Node<'m> {
+        self.renewed(self.operator, inputs)
+    }
+
+    /// The same with an attribute, where it has none of that name.
+    pub fn with_default(mut self, attribute: &'m AttributeProto) -> Self {
+        if self.attribute(attribute.name()).is_none() {
+            self.attributes.push((attribute.name(), attribute));
+        }
+        self
     }
 
     /// The inputs, without absent ones at the end.
@@ -198,12 +138,12 @@ impl<'m> Node<'m> {
 
     /// The extent on `axis` that the model declares of its own output that the node makes at `at`.
     pub fn declared_output(&self, at: usize, axis: usize) -> Option<Extent<'m>> {
-        extent_of(&self.model.outputs, self.proto.output.get(at)?, axis)
+        extent_of(&self.model.graph.outputs, self.proto.output.get(at)?, axis)
     }
 
     /// The extent on `axis` that the model declares of its own input that the node reads at `at`.
     pub fn declared_input(&self, at: usize, axis: usize) -> Option<Extent<'m>> {
-        extent_of(&self.model.inputs, self.proto.input.get(at)?, axis)
+        extent_of(&self.model.graph.inputs, self.proto.input.get(at)?, axis)
     }
 
     /// The number of inputs, without absent ones at the end.
@@ -285,7 +225,8 @@ impl<'m> Node<'m> {
 
     /// The elements of an input that is stored in the model, however many; `None` of others.
     pub fn stored(&self, at: usize) -> Result<Option<Elements>> {
-        self.proto.input.get(at).map_or(Ok(None), |name| self.model.tensor(name))
+        let weight = self.optional(at).and_then(|operand| operand.weight.as_ref());
+        weight.map_or(Ok(None), |name| self.model.tensor(name))
     }
 
     /// Returns whether the input at `at` is of integers that are part of the model, and all zero.
@@ -300,7 +241,7 @@ impl<'m> Node<'m> {
     }
 
     fn attribute(&self, name: &str) -> Option<&'m AttributeProto> {
-        self.proto.attribute.iter().find(|attribute| attribute.name() == name)
+        self.attributes.iter().find(|(known, _)| *known == name).map(|(_, attribute)| *attribute)
     }
 
     fn attribute_of(&self, name: &str, ty: AttributeType) -> Result<Option<&'m AttributeProto>> {
@@ -312,12 +253,6 @@ impl<'m> Node<'m> {
         let Some(attribute) = self.attribute(name) else {
             return Ok(None);
         };
-        if !attribute.ref_attr_name().is_empty() {
-            return Err(self.invalid(format!(
-                "refers to a function's attribute {:?}",
-                attribute.ref_attr_name()
-            )));
-        }
         if attribute.r#type() != ty {
             return Err(self
                 .invalid_report(format!(
@@ -328,6 +263,11 @@ impl<'m> Node<'m> {
                 .invalid());
         }
         Ok(Some(attribute))
+    }
+
+    /// Returns whether the node has an attribute of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.attribute(name).is_some()
     }
 
     /// An integer attribute.

@@ -9,8 +9,9 @@ use weft_runtime::narrow::unpack;
 use crate::elements::Elements;
 use crate::error::{Report, Result};
 use crate::files::{self, Folder};
-use crate::proto::TensorProto;
 use crate::proto::tensor_proto::DataLocation;
+use crate::proto::type_proto::Value as Kind;
+use crate::proto::{TensorProto, ValueInfoProto};
 use crate::types::ElementType::{self, *};
 use crate::types::TensorType;
 
@@ -103,15 +104,78 @@ fn narrow<T: Copy + Into<i128>>(
     Ok(bytes.into())
 }
 
-/// The name and the elements of a file that holds one tensor, such as a conformance test's
-/// `input_0.pb`.
+/// The name and the elements of a file that holds one tensor.
 pub fn tensor_file(path: &Path) -> Result<(String, Elements)> {
-    let proto = TensorProto::decode(files::map(path)?).map_err(|e| {
-        Report::new(format!("{} is not an ONNX tensor", path.display()))
-            .note(e.to_string())
-            .malformed()
-    })?;
+    let proto: TensorProto = decoded(path)?;
     let what = format!("tensor {:?} of {}", proto.name(), path.display());
     let elements = elements_of(&proto, &Folder::of(path), &what)?;
     Ok((proto.name().to_owned(), elements))
+}
+
+fn decoded<T: Message + Default>(path: &Path) -> Result<T> {
+    T::decode(files::map(path)?).map_err(|e| {
+        let name = path.display();
+        Report::new(format!("{name} is not an ONNX tensor")).note(e.to_string()).malformed()
+    })
+}
+
+/// A value in a file, such as a conformance test's `input_0.pb`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stored {
+    /// A tensor.
+    Tensor(Elements),
+    /// A sequence of tensors.
+    Sequence(Vec<Elements>),
+    /// An optional value that is absent; one that is there is itself.
+    Nothing,
+}
+
+impl Stored {
+    /// Its tensors.
+    pub fn tensors(self) -> Vec<Elements> {
+        match self {
+            Self::Tensor(tensor) => vec![tensor],
+            Self::Sequence(all) => all,
+            Self::Nothing => Vec::new(),
+        }
+    }
+}
+
+/// What of the schema's `SequenceProto` is read.
+#[derive(Clone, PartialEq, Message)]
+struct SequenceFile {
+    #[prost(message, repeated, tag = "3")]
+    tensors: Vec<TensorProto>,
+}
+
+/// What of the schema's `OptionalProto` is read.
+#[derive(Clone, PartialEq, Message)]
+struct OptionalFile {
+    #[prost(message, optional, tag = "3")]
+    tensor: Option<TensorProto>,
+    #[prost(message, optional, tag = "5")]
+    sequence: Option<SequenceFile>,
+}
+
+/// The value in a file, of the kind that the model declares.
+pub fn stored_file(path: &Path, declared: &ValueInfoProto) -> Result<Stored> {
+    let elements = |tensor: &TensorProto| {
+        let what = format!("tensor {:?} of {}", tensor.name(), path.display());
+        elements_of(tensor, &Folder::of(path), &what)
+    };
+    let all = |sequence: SequenceFile| {
+        sequence.tensors.iter().map(elements).collect::<Result<_>>().map(Stored::Sequence)
+    };
+    match declared.r#type.as_ref().and_then(|ty| ty.value.as_ref()) {
+        Some(Kind::SequenceType(_)) => all(decoded(path)?),
+        Some(Kind::OptionalType(_)) => {
+            let optional: OptionalFile = decoded(path)?;
+            match (&optional.tensor, optional.sequence) {
+                (Some(tensor), _) => elements(tensor).map(Stored::Tensor),
+                (None, Some(sequence)) => all(sequence),
+                (None, None) => Ok(Stored::Nothing),
+            }
+        }
+        _ => elements(&decoded(path)?).map(Stored::Tensor),
+    }
 }

@@ -3,6 +3,7 @@
 //! Every function catches panics, checks its pointers for null and leaves the reason of a
 //! failure with the calling thread. What C must promise stands in the header.
 
+mod bind;
 mod failure;
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
@@ -10,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Mutex;
 
+pub use bind::weft_model_bind;
 pub use failure::{Status, weft_last_error_code, weft_last_error_message};
 
 use failure::{Failure, guarded, invalid};

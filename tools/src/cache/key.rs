@@ -46,7 +46,7 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     hasher.word(&device(&options.device)?);
     hasher.word(&options.import.file);
     let import = &options.import;
-    let open = (&import.shapes, &import.offered, &import.symbols, &import.lengths);
+    let open = (&import.shapes, &import.offered, &import.symbols, &import.dims, &import.tensors);
     hasher.word(&format!("{open:?}"));
     let kind = model.extension().unwrap_or_default();
     hasher.word(&kind.to_string_lossy());

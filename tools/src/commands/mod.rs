@@ -39,6 +39,10 @@ pub struct CompileArgs {
     /// random inputs, what it is in this run.
     #[arg(long, value_name = "NAME=N|N..M")]
     pub dim: Vec<Symbol>,
+    /// How many tensors an input holds that is a sequence, or optional, as NAME=3: they are the inputs NAME.0, NAME.1
+    /// and so on, or NAME.
+    #[arg(long, value_name = "NAME=N")]
+    pub tensors: Vec<String>,
     /// Threads that compile; as many as processors without it.
     #[arg(long, default_value_t = 0)]
     pub jobs: usize,
@@ -139,8 +143,15 @@ impl CompileArgs {
             let (name, most) = (symbol.name.clone(), symbol.most as i64);
             match symbol.least == symbol.most {
                 true => drop(options.import.symbols.insert(name, most)),
-                false => options.import.lengths.push(symbol.clone()),
+                false => options.import.dims.push(symbol.clone()),
             }
+        }
+        for tensors in &self.tensors {
+            let parsed = tensors.rsplit_once('=').map(|(name, count)| (name, count.parse()));
+            let Some((name, Ok(count))) = parsed else {
+                return Err(Failure::said(format!("`{tensors}` is not a number of tensors"), "NAME=3"));
+            };
+            options.import.tensors.insert(name.to_owned(), count);
         }
         options.pass_options.extend(self.accuracy.pass_options());
         options.pass_options.extend(self.precision.pass_options());

@@ -68,6 +68,33 @@ fn light_models_are_given_what_the_runner_gives() {
     assert_eq!(verdict(&report, "light_wrong"), "failed", "{report}");
 }
 
+/// What the record names must not pass, and the rest must.
+#[test]
+fn the_record_only_shrinks() {
+    let folder = folder();
+    let write_case = |name: &str, operator: &str| {
+        let set = folder.path().join("all/suite").join(name).join("test_data_set_0");
+        std::fs::create_dir_all(&set).expect("a folder");
+        write(&folder, &format!("all/suite/{name}/model.onnx"), model(operator));
+        std::fs::write(set.join("input_0.pb"), tensor(None, &[1.0, -2.0, 0.0, 4.0])).unwrap();
+        std::fs::write(set.join("output_0.pb"), tensor(None, &[-1.0, 2.0, 0.0, -4.0])).unwrap();
+    };
+    write_case("right", "Neg");
+    write_case("unknown", "Nag");
+    succeeds(folder.path(), &["conformance", "all", "--record", "record.json"]);
+    let record = std::fs::read_to_string(folder.path().join("record.json")).expect("a record");
+    assert!(record.contains("suite/unknown") && !record.contains("suite/right"), "{record}");
+    let arguments = ["conformance", "all", "--processes", "2", "--expected", "record.json"];
+    succeeds(folder.path(), &arguments);
+    write_case("unknown", "Neg");
+    write_case("right", "Abs");
+    let output = weft(folder.path(), &arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{error}");
+    assert!(error.contains("suite/unknown passes, and is in the record"), "{error}");
+    assert!(error.contains("suite/right failed"), "{error}");
+}
+
 #[test]
 fn operators_are_listed() {
     let folder = folder();

@@ -5,7 +5,12 @@
 
 mod attention;
 mod convolutions;
+mod features;
+mod fused;
 mod integers;
 mod net;
 mod norms;
+mod places;
 mod products;
+mod signals;
+mod states;

@@ -74,6 +74,19 @@ pub fn ints_of(name: &str, ints: &[i64]) -> AttributeProto {
     AttributeProto { ints: ints.to_vec(), ..attribute(name, AttributeType::Ints) }
 }
 
+pub fn floats_of(name: &str, floats: &[f32]) -> AttributeProto {
+    AttributeProto { floats: floats.to_vec(), ..attribute(name, AttributeType::Floats) }
+}
+
+pub fn text(name: &str, text: &str) -> AttributeProto {
+    AttributeProto { s: Some(text.to_owned().into()), ..attribute(name, AttributeType::String) }
+}
+
+pub fn texts(name: &str, texts: &[&str]) -> AttributeProto {
+    let strings = texts.iter().map(|text| text.as_bytes().to_vec().into()).collect();
+    AttributeProto { strings, ..attribute(name, AttributeType::Strings) }
+}
+
 pub fn float(name: &str, f: f32) -> AttributeProto {
     AttributeProto { f: Some(f), ..attribute(name, AttributeType::Float) }
 }
@@ -127,7 +140,12 @@ fn model(node: &Node<'_>, inputs: &[Arg], outputs: usize) -> (ModelProto, Vec<Ve
         domain: Some(domain.to_owned()),
         version: Some(version),
     };
-    let opset_import = vec![opset("", 21), opset("com.microsoft", 1)];
+    let opset_import = vec![
+        opset("", 28),
+        opset("com.microsoft", 1),
+        opset("ai.onnx.ml", 5),
+        opset("ai.onnx.preview.training", 1),
+    ];
     let model =
         ModelProto { ir_version: Some(8), opset_import, graph: Some(graph), ..Default::default() };
     (model, given)

@@ -43,7 +43,7 @@ impl Subject {
     pub fn compile(&self, symbols: &[Symbol], units: usize) -> Result<Model, String> {
         let context = weft::context();
         let mut options = Options { device: machine(), units, ..Options::default() };
-        options.import.lengths = symbols.to_vec();
+        options.import.dims = symbols.to_vec();
         let unit = Unit::open(&context, &self.path(), options);
         let mut unit = unit.map_err(|why| why.to_string())?;
         let path = self.folder.path().join("net.weft");

@@ -6,8 +6,8 @@ use weft_runtime::length::Length;
 
 use super::{Input, Symbols, allowed, numbers, said};
 use crate::elements::Elements;
-use crate::import::write_step;
-use crate::node::{Plan, ValueId};
+use crate::import::write::write_step;
+use crate::plan::{Plan, ValueId};
 use crate::payload::graph_type;
 use crate::types::TensorType;
 
@@ -100,11 +100,6 @@ impl Found {
 }
 
 impl StepLengths {
-    /// Of a copy of a value.
-    pub fn of_copy(dims: &Dims) -> Self {
-        Self { operands: vec![dims.clone()], said: vec![None] }
-    }
-
     /// Writes the lengths of the payload of the operator that gives `results`; those of its results.
     ///
     /// # Errors

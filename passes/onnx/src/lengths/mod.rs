@@ -16,7 +16,7 @@ use weft_dialects::graph::{Allowed, Dims};
 use weft_runtime::length::{Length, Symbol, is_name};
 
 use crate::elements::Elements;
-use crate::node::ValueId;
+use crate::plan::ValueId;
 use crate::types::TensorType;
 
 pub use found::{Found, Lengths, StepLengths};

@@ -8,7 +8,7 @@ use weft_runtime::length::Length;
 
 use super::{Input, Symbols};
 use crate::elements::{Elements, Scalar};
-use crate::node::{Plan, ValueId};
+use crate::plan::{Plan, ValueId};
 
 /// The elements of each result of an operator that calculates with shapes; `None` of another one.
 ///

@@ -4,7 +4,7 @@ use weft_dialects::graph::Dims;
 use weft_runtime::length::Length;
 
 use super::{Input, Symbols};
-use crate::node::Plan;
+use crate::plan::Plan;
 
 /// The lengths of the first result of an operator whose arguments follow from lengths; `None` where
 /// the payload says them.

@@ -94,11 +94,23 @@ pub fn apart<'c>(b: &mut Build<'_, 'c>, x: &Tensor<'c>, heads: i64, joined: bool
 
 /// `new` behind `old`, along the positions.
 pub fn behind<'c>(b: &mut Build<'_, 'c>, old: &Tensor<'c>, new: &Tensor<'c>) -> Tensor<'c> {
+    behind_along(b, old, new, 2)
+}
+
+/// `new` behind `old`, along an axis.
+pub fn behind_along<'c>(
+    b: &mut Build<'_, 'c>,
+    old: &Tensor<'c>,
+    new: &Tensor<'c>,
+    axis: usize,
+) -> Tensor<'c> {
     let mut dims = old.dims().to_vec();
-    dims[2] += new.dims()[2];
+    dims[axis] += new.dims()[axis];
+    let (mut offsets, steps) = (vec![0; dims.len()], vec![1; dims.len()]);
     let all = b.empty(old.element(), &dims);
-    let all = b.insert(old, &all, &[0; 4], &[1; 4]);
-    b.insert(new, &all, &[0, 0, old.dims()[2], 0], &[1; 4])
+    let all = b.insert(old, &all, &offsets, &steps);
+    offsets[axis] = old.dims()[axis];
+    b.insert(new, &all, &offsets, &steps)
 }
 
 impl Scores {

@@ -203,8 +203,8 @@ fn pow(node: &Node<'_>) -> Result<Plan> {
             calc.powf(x, y)
         }
         (false, false) => {
-            let y = calc.cast(y, base);
-            calc.ipow(x, y)
+            let (y, bits) = (calc.cast(y, ElementType::I64), exponent.bits().min(63));
+            whole_power(calc, x, y, bits)
         }
         (false, true) => {
             let (x, y) = (calc.cast(x, ElementType::F64), calc.cast(y, ElementType::F64));
@@ -212,6 +212,33 @@ fn pow(node: &Node<'_>) -> Result<Plan> {
             calc.cast(power, base)
         }
     })
+}
+
+/// An integer to the power of another, of so many bits: by squares. Where the exponent is negative,
+/// only powers of 1 and -1 are not zero.
+fn whole_power<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>, y: Num<'c>, bits: u32) -> Num<'c> {
+    let (zero, one, minus) = (calc.int_like(x, 0), calc.int_like(x, 1), calc.int_like(x, -1));
+    let (none, unit) = (calc.int_like(y, 0), calc.int_like(y, 1));
+    let odd_of = |calc: &mut Calc<'_, 'c>, y| {
+        let low = calc.and(y, unit);
+        calc.ne(low, none)
+    };
+    let odd = odd_of(calc, y);
+    let (mut power, mut square, mut rest) = (one, x, y);
+    for bit in 0..bits {
+        let (set, more) = (odd_of(calc, rest), calc.mul(power, square));
+        power = calc.select(set, more, power);
+        if bit + 1 < bits {
+            square = calc.mul(square, square);
+            rest = calc.shr_signed(rest, unit);
+        }
+    }
+    let negative = calc.lt(y, none);
+    let (is_one, is_minus) = (calc.eq(x, one), calc.eq(x, minus));
+    let sign = calc.select(odd, minus, one);
+    let inverse = calc.select(is_minus, sign, zero);
+    let inverse = calc.select(is_one, one, inverse);
+    calc.select(negative, inverse, power)
 }
 
 /// `x` to one of the powers that need no logarithm.

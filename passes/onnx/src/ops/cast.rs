@@ -49,7 +49,8 @@ fn cast_like(node: &Node<'_>) -> Result<Plan> {
     to(node, node.input(1, "target_type")?.element())
 }
 
-fn to(node: &Node<'_>, element: ElementType) -> Result<Plan> {
+/// Plans a tensor of another element type.
+pub fn to(node: &Node<'_>, element: ElementType) -> Result<Plan> {
     let x = node.input(0, "input")?;
     let rounds = Rounds::of(node, element)?;
     let plan = elementwise(node, &[x], element, move |calc, x| rounds.apply(calc, x[0]))?;

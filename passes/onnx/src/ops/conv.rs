@@ -20,7 +20,8 @@ pub const OPERATORS: &[Operator] = &[op(
 )
 .at_least(2)];
 
-fn conv(node: &Node<'_>) -> Result<Plan> {
+/// Plans a convolution.
+pub fn conv(node: &Node<'_>) -> Result<Plan> {
     let (x, w) = (node.typed(0, "X", ElementType::FLOATS)?, node.input(1, "W")?);
     node.expect_same_element(x, w)?;
     let convolution = Convolution::of(node, x, w)?;

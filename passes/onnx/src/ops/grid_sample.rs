@@ -13,7 +13,7 @@ pub const OPERATORS: &[Operator] =
 
 /// The interpolation of an element between others.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
+pub enum Mode {
     Nearest,
     Linear,
     Cubic,
@@ -21,14 +21,14 @@ enum Mode {
 
 /// The elements outside of the tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outside {
+pub enum Outside {
     Zeros,
     Border,
     Reflection,
 }
 
 /// One of the places along an axis that an element is made of.
-struct Tap<'c> {
+pub struct Tap<'c> {
     place: Num<'c>,
     /// The condition that the place is inside; `None` where that does not matter.
     inside: Option<Num<'c>>,
@@ -95,7 +95,8 @@ fn grid_sample(node: &Node<'_>) -> Result<Plan> {
                     taps(calc, at, extent, mode, outside, corners)
                 })
                 .collect();
-            weighed(calc, x, &taps)
+            let lead = [calc.index(0), calc.index(1)];
+            weighed(calc, x, &lead, &taps)
         })]
     }))
 }
@@ -111,7 +112,7 @@ fn denormalized<'c>(calc: &mut Calc<'_, 'c>, at: Num<'c>, extent: i64, corners: 
 }
 
 /// The places around `at`, and what they count.
-fn taps<'c>(
+pub fn taps<'c>(
     calc: &mut Calc<'_, 'c>,
     at: Num<'c>,
     extent: i64,
@@ -187,12 +188,17 @@ fn reflected<'c>(calc: &mut Calc<'_, 'c>, place: Num<'c>, extent: i64, corners: 
     calc.select(beyond, mirrored, rest)
 }
 
-/// The sum over all combinations of places.
-fn weighed<'c>(calc: &mut Calc<'_, 'c>, x: &Tensor<'c>, taps: &[Vec<Tap<'c>>]) -> Num<'c> {
+/// The sum over all combinations of places, behind those of the first dimensions.
+pub fn weighed<'c>(
+    calc: &mut Calc<'_, 'c>,
+    x: &Tensor<'c>,
+    lead: &[Num<'c>],
+    taps: &[Vec<Tap<'c>>],
+) -> Num<'c> {
     let mut sum: Option<Num<'c>> = None;
     let count: usize = taps.iter().map(Vec::len).product();
     for mut at in 0..count {
-        let (mut place, mut weight) = (vec![calc.index(0), calc.index(1)], None);
+        let (mut place, mut weight) = (lead.to_vec(), None);
         let mut inside: Option<Num<'c>> = None;
         for axis in taps {
             let tap = &axis[at % axis.len()];

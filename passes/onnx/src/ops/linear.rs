@@ -53,7 +53,8 @@ pub fn accumulate<'c>(
     results.into_iter().next().expect("one output gives one result")
 }
 
-fn gemm(node: &Node<'_>) -> Result<Plan> {
+/// Plans a product of matrices with a third one added.
+pub fn gemm(node: &Node<'_>) -> Result<Plan> {
     let (a, b) = (node.typed(0, "A", PRODUCTS)?, node.input(1, "B")?);
     node.expect_same_element(a, b)?;
     let element = a.element();

@@ -12,14 +12,19 @@ mod conv_integer;
 mod conv_transpose;
 mod create;
 mod cumulative;
+mod determinant;
 mod einsum;
 mod elementwise;
+pub mod flexible;
+mod fourier;
 mod gather;
 mod grid_sample;
 mod integer;
 mod linear;
+mod linear_attention;
 mod loss;
 mod microsoft;
+mod ml;
 mod movement;
 mod normalize;
 mod older;
@@ -31,20 +36,25 @@ mod recurrent;
 mod reduce;
 mod resize;
 mod rotary;
+mod sample;
 mod scatter;
 mod shape;
 mod softmax;
 #[cfg(test)]
 mod tests;
 mod top_k;
+mod training;
 mod unary;
+mod unpool;
 mod window;
+
+pub use movement::{gathered, joined};
 
 use crate::error::Result;
 use crate::node::{Node, Plan};
 
-/// The oldest version of the standard operators of which most are understood.
-pub const OPSET_MIN: i64 = 7;
+/// The oldest version of the standard operators that is understood.
+pub const OPSET_MIN: i64 = 1;
 
 /// The newest version of the standard operators that is understood.
 pub const OPSET_MAX: i64 = 28;
@@ -61,12 +71,18 @@ pub struct Domain {
 }
 
 /// The domain of ONNX Runtime's own operators.
+/// The domain of operators that the standard tries out.
+pub const PREVIEW: &str = "ai.onnx.preview";
+
 pub const MICROSOFT: &str = "com.microsoft";
 
 /// The domains that have operators here.
 pub const DOMAINS: &[Domain] = &[
     Domain { name: "", oldest: OPSET_MIN, newest: OPSET_MAX },
     Domain { name: MICROSOFT, oldest: 1, newest: 1 },
+    Domain { name: ml::DOMAIN, oldest: 1, newest: 5 },
+    Domain { name: training::DOMAIN, oldest: 1, newest: 1 },
+    Domain { name: PREVIEW, oldest: 1, newest: 1 },
 ];
 
 /// One operator of ONNX.
@@ -128,11 +144,14 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         conv_transpose::OPERATORS,
         create::OPERATORS,
         cumulative::OPERATORS,
+        determinant::OPERATORS,
         einsum::OPERATORS,
+        fourier::OPERATORS,
         gather::OPERATORS,
         grid_sample::OPERATORS,
         integer::OPERATORS,
         linear::OPERATORS,
+        linear_attention::OPERATORS,
         loss::OPERATORS,
         movement::OPERATORS,
         normalize::OPERATORS,
@@ -144,13 +163,17 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         reduce::OPERATORS,
         resize::OPERATORS,
         rotary::OPERATORS,
+        sample::OPERATORS,
         scatter::OPERATORS,
         shape::OPERATORS,
         softmax::OPERATORS,
         top_k::OPERATORS,
+        training::OPERATORS,
+        unpool::OPERATORS,
     ]
     .into_iter()
     .chain(microsoft::TABLES)
+    .chain(ml::TABLES)
     .flatten()
 }
 

@@ -47,16 +47,23 @@ fn position(index: impl IntoIterator<Item = i64>, dims: &[i64]) -> i64 {
 }
 
 /// Plans a result whose elements lie at linear indices of the one operand.
-fn gathered(node: &Node<'_>, x: &Operand, dims: Vec<i64>, access: Vec<Linear>) -> Result<Plan> {
-    let result = node.ty(x.element(), dims.clone())?;
+fn gathered_of(node: &Node<'_>, x: &Operand, dims: Vec<i64>, access: Vec<Linear>) -> Result<Plan> {
+    node.ty(x.element(), dims.clone())?;
+    Ok(gathered(x, dims, access))
+}
+
+/// Plans a result, no larger than a tensor may be, whose elements lie at linear indices of the one
+/// operand.
+pub fn gathered(x: &Operand, dims: Vec<i64>, access: Vec<Linear>) -> Plan {
+    let result = TensorType::temporary(x.element(), &dims);
     let (source, ty, read) = (x.ty.clone(), result.clone(), access.clone());
     let plan = Plan::new(vec![x.clone()], vec![result], move |b, args| {
         vec![b.move_at(args[0].element(), &dims, &[(&args[0], access.clone())], |_, x| x[0])]
     });
-    Ok(plan.folds(move |known| {
+    plan.folds(move |known| {
         let from = |index: &[i64]| position(read.iter().map(|e| e.at(index)), source.dims());
         vec![moved(&known[0], &ty, from)]
-    }))
+    })
 }
 
 fn transpose(node: &Node<'_>) -> Result<Plan> {
@@ -79,16 +86,20 @@ fn transpose(node: &Node<'_>) -> Result<Plan> {
     for (axis, &d) in perm.iter().enumerate() {
         access[d] = Linear::axis(rank, axis);
     }
-    gathered(node, x, dims, access)
+    gathered_of(node, x, dims, access)
 }
 
 fn concat(node: &Node<'_>) -> Result<Plan> {
-    let operands = node.variadic()?;
-    let first = operands[0];
+    let operands: Vec<_> = node.variadic()?.into_iter().cloned().collect();
     let axis = node.int("axis")?.ok_or_else(|| node.invalid("lacks the attribute \"axis\""))?;
-    let axis = node.axis(axis, first.rank())?;
+    joined(node, &operands, node.axis(axis, operands[0].rank())?)
+}
+
+/// Plans tensors behind each other along an axis.
+pub fn joined(node: &Node<'_>, operands: &[Operand], axis: usize) -> Result<Plan> {
+    let first = &operands[0];
     let mut total = 0i64;
-    for operand in &operands {
+    for operand in operands {
         node.expect_same_element(first, operand)?;
         let fits = operand.rank() == first.rank()
             && (0..first.rank()).all(|d| d == axis || operand.dims()[d] == first.dims()[d]);
@@ -104,8 +115,7 @@ fn concat(node: &Node<'_>) -> Result<Plan> {
     dims[axis] = total;
     let result = node.ty(first.element(), dims)?;
     let ty = result.clone();
-    let operands = operands.into_iter().cloned().collect();
-    let plan = Plan::new(operands, vec![result.clone()], move |b, args| {
+    let plan = Plan::new(operands.to_vec(), vec![result.clone()], move |b, args| {
         if let [only] = args {
             return vec![only.clone()];
         }
@@ -251,7 +261,7 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
     }
     let access: Vec<_> =
         (0..rank).map(|d| Linear::constant(rank, offsets[d]).plus(d, strides[d])).collect();
-    let mut plan = gathered(node, x, sizes.clone(), access)?;
+    let mut plan = gathered_of(node, x, sizes.clone(), access)?;
     if strides.iter().all(|&step| step > 0) {
         plan.payload = Box::new(move |b, args| vec![b.slice(&args[0], &offsets, &sizes, &strides)]);
     }
@@ -267,7 +277,7 @@ fn expand(node: &Node<'_>) -> Result<Plan> {
     let dims = node.broadcast([x.dims(), &shape])?;
     let access = broadcast(x.dims(), &dims, dims.len());
     let ty = node.ty(x.element(), dims.clone())?;
-    let plan = gathered(node, x, dims, access)?;
+    let plan = gathered_of(node, x, dims, access)?;
     Ok(plan.folds(move |known| {
         let place = BroadcastReader::new(&known[0], ty.dims());
         vec![Elements::from_scalars(ty.clone(), (0..ty.elements()).map(|at| place.get(at)))]

@@ -15,7 +15,7 @@ pub const OPERATORS: &[Operator] = &[
     op("BatchNormalization", 9, 5, &["epsilon", "momentum", "training_mode"], batch_normalization)
         .up_to(3),
     op("GroupNormalization", 18, 3, &["epsilon", "num_groups", "stash_type"], group_normalization),
-    op("InstanceNormalization", 6, 3, &["epsilon"], instance_normalization),
+    op("InstanceNormalization", 1, 3, &["epsilon"], instance_normalization),
     op("LRN", 1, 1, &["alpha", "beta", "bias", "size"], local_response),
     op("LayerNormalization", 17, 3, &["axis", "epsilon", "stash_type"], layer_normalization)
         .at_least(2)

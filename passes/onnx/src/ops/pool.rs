@@ -32,14 +32,14 @@ pub const OPERATORS: &[Operator] = &[
         average_pool,
     ),
     op("GlobalAveragePool", 1, 1, &[], |node| global(node, Reduction::Mean)),
-    op("GlobalLpPool", 2, 1, &["p"], global_lp_pool),
+    op("GlobalLpPool", 2, 1, &["p"], |node| global_lp_pool(node, exponent(node)?)),
     op("GlobalMaxPool", 1, 1, &[], |node| global(node, Reduction::Max)),
     op(
         "LpPool",
         2,
         1,
         &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"],
-        lp_pool,
+        |node| lp_pool(node, exponent(node)?),
     ),
     op(
         "MaxPool",
@@ -301,10 +301,10 @@ pub fn exponent(node: &Node<'_>) -> Result<i64> {
     Ok(p)
 }
 
-fn lp_pool(node: &Node<'_>) -> Result<Plan> {
+/// Plans the norm of every window.
+pub fn lp_pool(node: &Node<'_>, p: i64) -> Result<Plan> {
     let x = node.typed(0, "X", ElementType::FLOATS)?;
     let element = x.element();
-    let p = exponent(node)?;
     let window = Window::of(node, x, None, node.flag("ceil_mode", false)?)?;
     let dims = [&x.dims()[..2], &window.output].concat();
     let result = node.ty(element, dims.clone())?;
@@ -328,6 +328,7 @@ fn global(node: &Node<'_>, reduction: Reduction) -> Result<Plan> {
     reduce::plan(node, x, (2..x.rank()).collect(), true, reduction)
 }
 
-fn global_lp_pool(node: &Node<'_>) -> Result<Plan> {
-    global(node, Reduction::Norm(exponent(node)?))
+/// Plans the norm of every channel.
+pub fn global_lp_pool(node: &Node<'_>, p: i64) -> Result<Plan> {
+    global(node, Reduction::Norm(p))
 }

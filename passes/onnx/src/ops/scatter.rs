@@ -22,7 +22,7 @@ const INDICES: &[ElementType] = &[ElementType::I32, ElementType::I64];
 
 /// The combination of an update with the old element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Meeting {
+pub enum Meeting {
     Replace,
     Add,
     Mul,
@@ -62,17 +62,17 @@ impl Meeting {
 }
 
 /// Updates of a tensor.
-struct Updates<'u, 'c> {
-    count: i64,
+pub struct Updates<'u, 'c> {
+    pub count: i64,
     /// Their elements.
-    elements: Access<'u, 'c>,
+    pub elements: Access<'u, 'c>,
     /// What says where they are meant to be.
-    indices: &'u [Access<'u, 'c>],
-    meeting: Meeting,
+    pub indices: &'u [Access<'u, 'c>],
+    pub meeting: Meeting,
 }
 
 /// `data` after all updates; the last axis runs over them, `hit` says which are meant for a place.
-fn scatter<'c>(
+pub fn scatter<'c>(
     b: &mut Build<'_, 'c>,
     data: &Tensor<'c>,
     updates: Updates<'_, 'c>,

@@ -197,7 +197,9 @@ fn one_node(
         domain: Some(domain.to_owned()),
         version: Some(version),
     };
-    let opset_import = vec![opset("", opset_standard), opset(super::MICROSOFT, 1)];
+    let others = super::DOMAINS.iter().filter(|domain| !domain.name.is_empty());
+    let others = others.map(|domain| opset(domain.name, domain.newest));
+    let opset_import = std::iter::once(opset("", opset_standard)).chain(others).collect();
     ModelProto { opset_import, graph: Some(graph), ..ModelProto::default() }
 }
 

@@ -9,7 +9,7 @@ use crate::payload::{Calc, Num};
 use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
-    op("Abs", 6, 1, &[], abs),
+    op("Abs", 1, 1, &[], abs),
     op("Acos", 7, 1, &[], |node| math(node, "acos")),
     op("Acosh", 9, 1, &[], |node| math(node, "acosh")),
     op("Asin", 7, 1, &[], |node| math(node, "asin")),
@@ -17,42 +17,42 @@ pub const OPERATORS: &[Operator] = &[
     op("Atan", 7, 1, &[], |node| math(node, "atan")),
     op("Atanh", 9, 1, &[], |node| math(node, "atanh")),
     op("BitwiseNot", 18, 1, &[], bitwise_not),
-    op("Ceil", 6, 1, &[], |node| rounded(node, "ceil", f64::ceil)),
+    op("Ceil", 1, 1, &[], |node| rounded(node, "ceil", f64::ceil)),
     op("Celu", 12, 1, &["alpha"], celu),
     op("Cos", 7, 1, &[], |node| math(node, "cos")),
     op("Cosh", 9, 1, &[], |node| math(node, "cosh")),
-    op("Elu", 6, 1, &["alpha"], elu),
+    op("Elu", 1, 1, &["alpha"], elu),
     op("Erf", 9, 1, &[], |node| math(node, "erf")),
-    op("Exp", 6, 1, &[], |node| math(node, "exp")),
-    op("Floor", 6, 1, &[], |node| rounded(node, "floor", f64::floor)),
+    op("Exp", 1, 1, &[], |node| math(node, "exp")),
+    op("Floor", 1, 1, &[], |node| rounded(node, "floor", f64::floor)),
     op("Gelu", 20, 1, &["approximate"], gelu),
-    op("HardSigmoid", 6, 1, &["alpha", "beta"], hard_sigmoid),
+    op("HardSigmoid", 1, 1, &["alpha", "beta"], hard_sigmoid),
     op("HardSwish", 14, 1, &[], hard_swish),
     op("IsInf", 10, 1, &["detect_negative", "detect_positive"], is_inf),
     op("IsNaN", 9, 1, &[], |node| test(node, |calc, x| calc.is_nan(x))),
-    op("LeakyRelu", 6, 1, &["alpha"], leaky_relu),
-    op("Log", 6, 1, &[], |node| math(node, "log")),
+    op("LeakyRelu", 1, 1, &["alpha"], leaky_relu),
+    op("Log", 1, 1, &[], |node| math(node, "log")),
     op("Mish", 18, 1, &[], mish),
-    op("Neg", 6, 1, &[], neg),
+    op("Neg", 1, 1, &[], neg),
     op("Not", 1, 1, &[], not),
-    op("Reciprocal", 6, 1, &[], |node| float(node, inverse)),
-    op("Relu", 6, 1, &[], relu),
+    op("Reciprocal", 1, 1, &[], |node| float(node, inverse)),
+    op("Relu", 1, 1, &[], relu),
     op("Round", 11, 1, &[], |node| rounded(node, "roundeven", f64::round_ties_even)),
     op("Selu", 6, 1, &["alpha", "gamma"], selu),
     op("Shrink", 9, 1, &["bias", "lambd"], shrink),
-    op("Sigmoid", 6, 1, &[], |node| float(node, sigmoid)),
+    op("Sigmoid", 1, 1, &[], |node| float(node, sigmoid)),
     op("Sign", 9, 1, &[], sign),
     op("Sin", 7, 1, &[], |node| math(node, "sin")),
     op("Sinh", 9, 1, &[], |node| math(node, "sinh")),
     op("Softplus", 1, 1, &[], |node| float(node, softplus)),
     op("Softsign", 1, 1, &[], softsign),
-    op("Sqrt", 6, 1, &[], sqrt),
+    op("Sqrt", 1, 1, &[], sqrt),
     op("Swish", 24, 1, &["alpha"], |node| {
         let alpha = node.float("alpha", 1.0)?;
         float(node, move |calc, x| swish(calc, x, alpha))
     }),
     op("Tan", 7, 1, &[], |node| math(node, "tan")),
-    op("Tanh", 6, 1, &[], |node| math(node, "tanh")),
+    op("Tanh", 1, 1, &[], |node| math(node, "tanh")),
     op("ThresholdedRelu", 10, 1, &["alpha"], thresholded_relu),
 ];
 
@@ -151,11 +151,15 @@ fn sign(node: &Node<'_>) -> Result<Plan> {
 }
 
 fn relu(node: &Node<'_>) -> Result<Plan> {
-    unary(node, ElementType::NUMBERS, |calc, x| {
+    let plan = unary(node, ElementType::NUMBERS, |calc, x| {
         let zero = calc.like(x, 0.0);
         // Not the greater of both, so that NaN stays at no cost.
         let below = calc.lt(x, zero);
         calc.select(below, zero, x)
+    })?;
+    folded(node, plan, |x| match x {
+        Scalar::Int(i) => Scalar::Int(i.max(0)),
+        Scalar::Float(x) => Scalar::Float(if x < 0.0 { 0.0 } else { x }),
     })
 }
 

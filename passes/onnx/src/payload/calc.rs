@@ -318,12 +318,6 @@ impl<'c> Calc<'_, 'c> {
         x.with(self.b.same("math.powf", &[x.value, y.value]))
     }
 
-    /// `x` to the power of `y`, both signed integers of one type.
-    pub fn ipow(&mut self, x: Num<'c>, y: Num<'c>) -> Num<'c> {
-        assert!(!x.is_float() && x.kind == y.kind, "both sides are integers of one type");
-        x.with(self.b.same("math.ipowi", &[x.value, y.value]))
-    }
-
     fn compare(&mut self, predicate: &str, x: Num<'c>, y: Num<'c>) -> Num<'c> {
         assert_eq!(x.kind, y.kind, "both sides have one type");
         let value = if x.is_float() {

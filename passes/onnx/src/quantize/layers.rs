@@ -37,7 +37,7 @@ pub struct Layers {
 
 pub(super) fn of(graph: &GraphProto, model: &Model, keep: &[String]) -> Result<Layers> {
     let live: BTreeSet<&str> =
-        model.nodes.iter().flat_map(|node| &node.output).map(String::as_str).collect();
+        model.graph.nodes.iter().flat_map(|node| &node.proto.output).map(String::as_str).collect();
     let mut layers = Layers::default();
     for (at, node) in graph.node.iter().enumerate() {
         let is_product = matches!(node.op_type(), "MatMul" | "Gemm" | "Conv");

@@ -74,12 +74,12 @@ impl Original {
 
     /// The names of the graph's outputs.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
-        self.model.outputs.iter().map(|output| output.name())
+        self.model.graph.outputs.iter().map(|output| output.name())
     }
 
     /// Returns whether the caller gives a value.
     pub fn is_input(&self, name: &str) -> bool {
-        self.model.inputs.iter().any(|input| input.name() == name)
+        self.model.graph.inputs.iter().any(|input| input.name() == name)
     }
 
     /// The model with these values as its outputs, none of which is an input.

@@ -2,6 +2,7 @@
 
 mod attention;
 mod bad_input;
+mod control;
 mod einsum;
 mod folding;
 mod net;

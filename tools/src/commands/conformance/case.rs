@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use weft_onnx::proto::ValueInfoProto;
 use weft_onnx::proto::tensor_shape_proto::dimension::Value as Extent;
 use weft_onnx::proto::type_proto::Value as Kind;
-use weft_onnx::{ElementType, Elements, TensorType};
+use weft_onnx::{ElementType, Elements, Stored, TensorType};
 
 use crate::Failure;
 
@@ -25,10 +25,10 @@ pub(super) struct Case {
     pub path: PathBuf,
 }
 
-/// Tensors in the order of the model's inputs or outputs.
+/// Values in the order of the model's inputs or outputs.
 pub(super) struct Data {
-    pub inputs: Vec<Elements>,
-    pub outputs: Vec<Elements>,
+    pub inputs: Vec<Stored>,
+    pub outputs: Vec<Stored>,
 }
 
 impl Case {
@@ -40,7 +40,8 @@ impl Case {
         there.then_some(case)
     }
 
-    /// The cases of a folder whose names hold `only`, by name.
+    /// The cases of a folder whose names hold `only`, by name; of the folders in it, where it has
+    /// none itself.
     ///
     /// # Errors
     /// A folder that cannot be read, or without a case.
@@ -48,13 +49,13 @@ impl Case {
         if let Some(case) = Self::at(folder) {
             return Ok(vec![case]);
         }
-        let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(failed)? {
-            found.extend(Self::at(&entry.map_err(failed)?.path()));
+        let mut found = Self::inside(folder)?;
+        if found.is_empty() {
+            for folder in entries(folder)?.iter().filter(|path| path.is_dir()) {
+                found.extend(Self::inside(folder)?);
+            }
         }
         found.retain(|case| case.name().contains(only));
-        found.sort_by(|a, b| a.path.cmp(&b.path));
         if found.is_empty() {
             return Err(Failure::said(
                 format!("no case in {}", folder.display()),
@@ -63,6 +64,16 @@ impl Case {
             ));
         }
         Ok(found)
+    }
+
+    fn inside(folder: &Path) -> Result<Vec<Self>, Failure> {
+        Ok(entries(folder)?.iter().filter_map(|path| Self::at(path)).collect())
+    }
+
+    /// The name of the folder that it lies in.
+    pub fn suite(&self) -> String {
+        let folder = self.path.parent().and_then(Path::file_name);
+        folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The name of the folder, or of the model without its ending.
@@ -85,31 +96,50 @@ impl Case {
         self.path.with_file_name(format!("{stem}_output_{number}.pb"))
     }
 
-    /// Every set of data, given the model's inputs.
+    /// Every set of data, given the model's inputs and outputs.
     ///
     /// # Errors
-    /// A file that holds no tensor; an input of a light model that is not made of floats.
-    pub fn data(&self, inputs: &[ValueInfoProto]) -> Result<Vec<Data>, Failure> {
+    /// A file that holds no tensors; an input of a light model that is not made of floats.
+    pub fn data(
+        &self,
+        inputs: &[ValueInfoProto],
+        outputs: &[ValueInfoProto],
+    ) -> Result<Vec<Data>, Failure> {
         if self.is_light() {
-            let inputs = inputs.iter().map(rising).collect::<Result<_, _>>()?;
-            let outputs = tensors(|number| self.light_output(number))?;
+            let inputs = inputs.iter().map(|input| rising(input).map(Stored::Tensor));
+            let inputs = inputs.collect::<Result<_, _>>()?;
+            let outputs = stored(outputs, |number| self.light_output(number))?;
             return Ok(vec![Data { inputs, outputs }]);
         }
         let sets = (0..).map(|number| self.path.join(format!("test_data_set_{number}")));
         let sets = sets.take_while(|set| set.exists()).map(|set| {
             Ok(Data {
-                inputs: tensors(|number| set.join(format!("input_{number}.pb")))?,
-                outputs: tensors(|number| set.join(format!("output_{number}.pb")))?,
+                inputs: stored(inputs, |number| set.join(format!("input_{number}.pb")))?,
+                outputs: stored(outputs, |number| set.join(format!("output_{number}.pb")))?,
             })
         });
         sets.collect()
     }
 }
 
-/// The tensors in numbered files, as many as there are.
-fn tensors(file: impl Fn(usize) -> PathBuf) -> Result<Vec<Elements>, Failure> {
-    let files = (0..).map(file).take_while(|path| path.exists());
-    files.map(|path| Ok(weft_onnx::tensor_file(&path)?.1)).collect()
+/// The paths in a folder, sorted.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |source| Failure::File { doing: "read", path: folder.to_owned(), source };
+    let entries = std::fs::read_dir(folder).map_err(failed)?;
+    let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
+    let mut paths = paths.collect::<Result<Vec<_>, Failure>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The values of the model's ports in numbered files, as many as there are.
+fn stored(
+    ports: &[ValueInfoProto],
+    file: impl Fn(usize) -> PathBuf,
+) -> Result<Vec<Stored>, Failure> {
+    let files = ports.iter().enumerate().map(|(number, port)| (file(number), port));
+    let files = files.take_while(|(path, _)| path.exists());
+    files.map(|(path, port)| Ok(weft_onnx::stored_file(&path, port)?)).collect()
 }
 
 /// `i / n` for the `i`-th of `n` elements: what the standard's runner gives to a light model.

@@ -1,28 +1,30 @@
 //! `weft conformance`: a folder in the layout of the ONNX backend tests.
 //!
-//! `case.rs` reads a case. Cases run in a process of their own, so that one that
-//! ends it is one failure and not the end.
+//! `case.rs` reads a case, `worker.rs` runs cases in processes, `record.rs` knows which of them do
+//! not pass.
 
 mod case;
+mod record;
+mod worker;
 
-use std::io::{BufRead, BufReader, Write};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::{Deserialize, Serialize};
-use weft_onnx::{ElementType, Elements};
+use weft_onnx::{ElementType, Elements, Stored};
 use weft_runtime::Model;
 use weft_runtime::Tensor;
 use weft_runtime::compare::{Tolerance, compare};
 
 use self::case::{Case, Data};
+use self::record::Record;
 use super::CompileArgs;
 use crate::{Failure, Unit};
 
 /// Runs ONNX backend tests.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// A folder of cases, or one case.
+    /// A folder of cases, a folder of such folders, or one case.
     #[arg(required_unless_present = "operators")]
     pub folder: Option<PathBuf>,
     /// List the operators of ONNX that are supported, and since which version.
@@ -40,6 +42,15 @@ pub struct Args {
     /// Allowed absolute difference.
     #[arg(long, default_value_t = 1e-4)]
     pub atol: f64,
+    /// Fail where the cases that do not pass are others than those of this record.
+    #[arg(long, value_name = "FILE")]
+    pub expected: Option<PathBuf>,
+    /// Write the record of the cases that do not pass.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["expected", "only"])]
+    pub record: Option<PathBuf>,
+    /// Processes that run cases side by side.
+    #[arg(long, default_value_t = 1)]
+    pub processes: usize,
     /// Threads that each case runs on.
     #[arg(long)]
     pub threads: Option<usize>,
@@ -63,10 +74,22 @@ pub enum Verdict {
     Unsupported,
 }
 
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Unsupported => "unsupported",
+        })
+    }
+}
+
 /// A case and how it ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// The case's folder.
+    /// The folder that the case lies in.
+    pub suite: String,
+    /// The case's name.
     pub case: String,
     /// Its outcome.
     pub verdict: Verdict,
@@ -93,10 +116,10 @@ pub struct Summary {
 /// Does it.
 ///
 /// # Errors
-/// A folder without cases, or a case that failed.
+/// A folder without cases, or a case that failed; with a record, a case that ended otherwise.
 pub fn run(args: &Args) -> Result<(), Failure> {
     if args.worker {
-        return worker(args);
+        return worker::serve(args);
     }
     let Some(folder) = args.folder.as_deref().filter(|_| !args.operators) else {
         for (name, since) in weft_onnx::operators() {
@@ -104,26 +127,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
         return Ok(());
     };
+    let record = args.expected.as_deref().map(Record::read).transpose()?;
     let cases = Case::all(folder, &args.only)?;
-    let mut rows = Vec::new();
-    let mut process: Option<Worker> = None;
-    for case in &cases {
-        let mut worker = match process.take() {
-            Some(worker) => worker,
-            None => Worker::start()?,
-        };
-        match worker.ask(case) {
-            Some(row) => {
-                rows.push(row);
-                process = Some(worker);
-            }
-            None => rows.push(Row {
-                case: case.name(),
-                verdict: Verdict::Failed,
-                reason: format!("the compiler or the code ended its process ({})", worker.end()),
-            }),
-        }
-    }
+    let rows = worker::run_all(&cases, args.processes)?;
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let summary = Summary {
         total: rows.len(),
@@ -143,87 +149,70 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             summary.total, summary.passed, summary.failed, summary.unsupported
         );
     }
-    match summary.failed {
-        0 => Ok(()),
-        failed => Err(Failure::said(
-            format!("{failed} of {} cases failed", summary.total),
+    if let Some(path) = &args.record {
+        return Record::of(&summary.cases).write(path);
+    }
+    match record {
+        Some(record) => agree(&record, &summary),
+        None if summary.failed == 0 => Ok(()),
+        None => Err(Failure::said(
+            format!("{} of {} cases failed", summary.failed, summary.total),
             "--json tells why, case by case",
         )),
     }
 }
 
-/// A process that runs cases.
-struct Worker {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
-
-impl Worker {
-    fn start() -> Result<Self, Failure> {
-        let failed = |source| Failure::File { doing: "start", path: "weft".into(), source };
-        let program = std::env::current_exe().map_err(failed)?;
-        // The same arguments again, so that the worker compiles alike.
-        let mut child = Command::new(program)
-            .args(std::env::args_os().skip(1))
-            .arg("--worker")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        let (to, from) = (child.stdin.take(), child.stdout.take());
-        let (Some(to), Some(from)) = (to, from) else {
-            unreachable!("both were asked to be pipes");
-        };
-        Ok(Self { child, to, from: BufReader::new(from) })
+/// Fails where cases ended otherwise than a record says.
+fn agree(record: &Record, summary: &Summary) -> Result<(), Failure> {
+    let differences = record.differences(&summary.cases);
+    if differences.is_empty() {
+        return Ok(());
     }
-
-    fn ask(&mut self, case: &Case) -> Option<Row> {
-        writeln!(self.to, "{}", case.path.display()).ok()?;
-        let mut line = String::new();
-        self.from.read_line(&mut line).ok()?;
-        serde_json::from_str(&line).ok()
-    }
-
-    fn end(mut self) -> String {
-        drop(self.to);
-        self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
-    }
-}
-
-fn worker(args: &Args) -> Result<(), Failure> {
-    for line in std::io::stdin().lines() {
-        let Ok(line) = line else { break };
-        let case = Case { path: PathBuf::from(line) };
-        let (verdict, reason) = match run_case(&case, args) {
-            Ok(()) => (Verdict::Passed, String::new()),
-            Err(failure) if failure.is_unsupported() => (Verdict::Unsupported, failure.to_string()),
-            Err(failure) => (Verdict::Failed, failure.to_string()),
-        };
-        let row = Row { case: case.name(), verdict, reason };
-        println!("{}", serde_json::to_string(&row).expect("a row is plain data"));
-    }
-    Ok(())
+    let lines: Vec<_> = differences.iter().map(|line| format!("\n  {line}")).collect();
+    Err(Failure::said(
+        format!(
+            "{} of {} cases ended otherwise than recorded:{}",
+            differences.len(),
+            summary.total,
+            lines.concat()
+        ),
+        "where that is an improvement, --record writes the record anew",
+    ))
 }
 
 fn run_case(case: &Case, args: &Args) -> Result<(), Failure> {
     let path = case.model();
     let model = weft_onnx::Model::open(&path)?;
-    let names: Vec<String> = model.inputs.iter().map(|input| input.name().to_owned()).collect();
-    let sets = match case.data(&model.inputs) {
+    let ports = (&model.graph.inputs[..], &model.graph.outputs[..]);
+    let names: Vec<String> = ports.0.iter().map(|input| input.name().to_owned()).collect();
+    let sets = match case.data(ports.0, ports.1) {
         Ok(sets) => sets,
-        // Sequences and optionals are no tensors: the model says that it has them.
+        // Texts are no tensors that are read: the model says that it has them.
         Err(failure) => {
             let context = crate::context();
             Unit::open(&context, &path, args.compile.options()?)?;
             return Err(failure);
         }
     };
-    sets.iter().try_for_each(|set| run_set(&path, &names, set, args))
+    sets.into_iter().try_for_each(|set| run_set(&path, &names, set, args))
 }
 
-fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(), Failure> {
+/// Tells the importer about a value for an input, whose tensors are returned.
+fn told(import: &mut weft_onnx::Options, name: &str, value: Stored) -> Vec<Elements> {
+    let is_sequence = matches!(value, Stored::Sequence(_));
+    let tensors = value.tensors();
+    import.tensors.insert(name.to_owned(), tensors.len());
+    for (at, tensor) in tensors.iter().enumerate() {
+        let name = if is_sequence { format!("{name}.{at}") } else { name.to_owned() };
+        if decides_shapes(tensor) {
+            import.known_inputs.insert(name.clone(), tensor.clone());
+        }
+        import.offered.insert(name, tensor.ty().dims().to_vec());
+    }
+    tensors
+}
+
+fn run_set(path: &Path, names: &[String], set: Data, args: &Args) -> Result<(), Failure> {
     let folder = tempfile::tempdir().map_err(|source| Failure::File {
         doing: "make a folder in",
         path: "/tmp".into(),
@@ -233,16 +222,14 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
     let context = crate::context();
     let mut options = args.compile.options()?;
     options.reproducer = None;
-    for (name, input) in names.iter().zip(&set.inputs) {
-        if decides_shapes(input) {
-            options.import.known_inputs.insert(name.clone(), input.clone());
-        }
-        options.import.offered.insert(name.clone(), input.ty().dims().to_vec());
-    }
+    let inputs = names.iter().zip(set.inputs);
+    let inputs = inputs.flat_map(|(name, value)| told(&mut options.import, name, value));
+    let inputs: Vec<Elements> = inputs.collect();
+    let expected: Vec<_> = set.outputs.into_iter().flat_map(Stored::tensors).collect();
     Unit::open(&context, path, options)?.write_artifact(&artifact)?;
     let mut model = Model::load(&artifact, args.threads)?;
     let ports = model.plan().inputs.iter().enumerate();
-    let given = ports.map(|(number, port)| match set.inputs.get(number) {
+    let given = ports.map(|(number, port)| match inputs.get(number) {
         Some(input) if Some(input.bytes().len() as u64) == port.bytes() => Ok(&input.bytes()[..]),
         _ => Err(Failure::said(
             format!("the case has no input {number}, `{}` of {:?}", port.name, port.shape),
@@ -253,7 +240,13 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
     let mut places = model.output_buffers();
     let mut refs: Vec<&mut [u8]> = places.iter_mut().map(Vec::as_mut_slice).collect();
     model.run(&given, &mut refs)?;
-    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&set.outputs) {
+    if places.len() != expected.len() {
+        return Err(Failure::said(
+            format!("the model has {} outputs, the case {}", places.len(), expected.len()),
+            "an output_N.pb for every output of the model",
+        ));
+    }
+    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&expected) {
         let got = Tensor::of_port(port, place);
         let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
         compare(&port.name, &got, &tensor(expected), tolerance)
@@ -263,9 +256,10 @@ fn run_set(path: &Path, names: &[String], set: &Data, args: &Args) -> Result<(),
 }
 
 /// Returns whether an input may decide a shape: the suite has no initialisers, so the compiler is
-/// told the values of integer vectors, and of short float vectors such as scales.
+/// told the values of vectors of integers and conditions, and of short float vectors such as scales.
 fn decides_shapes(input: &Elements) -> bool {
-    let integer = matches!(input.ty().element(), ElementType::I64 | ElementType::I32);
+    let integer =
+        matches!(input.ty().element(), ElementType::I64 | ElementType::I32 | ElementType::Bool);
     let scale = input.ty().element().is_float() && input.len() <= 8;
     (integer || scale) && input.ty().rank() <= 1
 }

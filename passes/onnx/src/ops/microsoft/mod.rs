@@ -5,6 +5,7 @@
 
 mod cached;
 mod embed;
+mod fused;
 mod fused_matmul;
 mod gelu;
 mod group_query;
@@ -20,8 +21,9 @@ mod skip_norm;
 use super::Operator;
 
 /// Every operator of the domain, by topic.
-pub const TABLES: [&[Operator]; 12] = [
+pub const TABLES: [&[Operator]; 13] = [
     embed::OPERATORS,
+    fused::OPERATORS,
     fused_matmul::OPERATORS,
     gelu::OPERATORS,
     group_query::OPERATORS,

@@ -1,18 +1,21 @@
-//! The operator that a node names, in the version that its model asks for.
+//! From a node's name to its operator, or to those that it might mean.
 
+use std::collections::BTreeMap;
+
+use super::structure::STRUCTURES;
 use crate::error::{Report, Result};
-use crate::model::{Model, describe, domain, operators_of};
+use crate::graph::describe;
+use crate::model::{domain, operators_of};
 use crate::ops;
 use crate::proto::NodeProto;
 
 /// The operator of a node, in the version that the model asks for.
-pub(crate) fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops::Operator> {
+pub fn operator(
+    opsets: &BTreeMap<String, i64>,
+    proto: &NodeProto,
+) -> Result<&'static ops::Operator> {
     let (domain, name) = (domain(proto.domain()), proto.op_type());
-    let known = ops::DOMAINS.iter().find(|known| known.name == domain);
-    let version = model.opset(domain);
-    if let Some(known) = known {
-        expect_version(proto, known, version)?;
-    }
+    let version = version(opsets, proto)?;
     let first = ops::forms(domain, name).map(|operator| operator.since).min();
     let Some(first) = first else {
         return Err(Report::new(format!("{} is not supported", describe(proto)))
@@ -31,6 +34,16 @@ pub(crate) fn operator(model: &Model, proto: &NodeProto) -> Result<&'static ops:
             })
             .unsupported()
     })
+}
+
+/// The version of a node's operators that its graph imports.
+pub fn version(opsets: &BTreeMap<String, i64>, proto: &NodeProto) -> Result<i64> {
+    let domain = domain(proto.domain());
+    let version = opsets.get(domain).copied().unwrap_or(0);
+    if let Some(known) = ops::DOMAINS.iter().find(|known| known.name == domain) {
+        expect_version(proto, known, version)?;
+    }
+    Ok(version)
 }
 
 /// Fails unless the model imports a version of the operators of a domain that is understood.
@@ -59,6 +72,7 @@ fn expect_version(proto: &NodeProto, domain: &ops::Domain, version: i64) -> Resu
 /// The supported operators whose names are most like `name`, those of its own domain before others.
 fn alike(domain: &str, name: &str) -> String {
     let mut names: Vec<_> = ops::every_form()
+        .chain(STRUCTURES.iter().map(|structure| &structure.operator))
         .map(|operator| (operator.name, operator.domain != domain, operator.full_name()))
         .chain([("Constant", !domain.is_empty(), "Constant".to_owned())])
         .map(|(known, foreign, full)| (strsim::jaro_winkler(name, known), foreign, full))

@@ -1,0 +1,102 @@
+//! What the function of an operator answers with: operands, types, and how to build the payload.
+
+use crate::elements::{Elements, Scalar};
+use crate::payload::{Build, Tensor};
+use crate::types::{ElementType, TensorType};
+
+/// Which value of the model: an index into the importer's table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub usize);
+
+/// A value that a node reads.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// Which value.
+    pub id: ValueId,
+    /// Its type.
+    pub ty: TensorType,
+    /// Its elements, where they are known now.
+    pub known: Option<Elements>,
+    /// True if the elements are part of the model, not only bound by an option.
+    pub fixed: bool,
+    /// The model's name for the initializer that it is, where it is one.
+    pub weight: Option<String>,
+}
+
+impl Operand {
+    /// Elements that are known and no value of the model: a plan may read them here, and must not
+    /// list them among its operands.
+    pub fn constant(elements: Elements) -> Self {
+        let ty = elements.ty().clone();
+        Self { id: ValueId(usize::MAX), ty, known: Some(elements), fixed: true, weight: None }
+    }
+
+    /// The same elements in another shape.
+    pub fn seen_as(&self, ty: TensorType) -> Self {
+        let known = self.known.as_ref().map(|known| known.reshaped(ty.clone()));
+        Self { ty, known, ..self.clone() }
+    }
+
+    /// The extents.
+    pub fn dims(&self) -> &[i64] {
+        self.ty.dims()
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.ty.rank()
+    }
+
+    /// The element type.
+    pub fn element(&self) -> ElementType {
+        self.ty.element()
+    }
+
+    /// The value of a tensor of one element that is part of the model: it goes into the payload.
+    pub fn literal(&self) -> Option<Scalar> {
+        self.known.as_ref().filter(|_| self.fixed)?.single()
+    }
+}
+
+/// Builds the payload of an operator from its operands.
+pub type PayloadFn = Box<dyn for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>>>;
+
+/// Computes the results of an operator from its operands, where all are small and known.
+pub type FoldFn = Box<dyn Fn(&[Elements]) -> Vec<Elements>>;
+
+/// The plan of a node.
+pub struct Plan {
+    /// The operands that the payload reads, in the order of its arguments.
+    pub operands: Vec<Operand>,
+    /// The type of every result.
+    pub results: Vec<TensorType>,
+    /// The meaning.
+    pub payload: PayloadFn,
+    /// The value, for operators that shapes are calculated with.
+    pub fold: Option<FoldFn>,
+    /// Tables that were calculated here: the payload's last arguments, after the operands.
+    pub tables: Vec<Elements>,
+}
+
+impl Plan {
+    /// An operator that computes `results` from `operands`.
+    pub fn new(
+        operands: Vec<Operand>,
+        results: Vec<TensorType>,
+        payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
+    ) -> Self {
+        Self { operands, results, payload: Box::new(payload), fold: None, tables: Vec::new() }
+    }
+
+    /// Gives the payload constants that no tensor of the model holds, such as places to read.
+    pub fn with(mut self, tables: Vec<Elements>) -> Self {
+        self.tables = tables;
+        self
+    }
+
+    /// Says how to compute the results where all operands are small and known.
+    pub fn folds(mut self, fold: impl Fn(&[Elements]) -> Vec<Elements> + 'static) -> Self {
+        self.fold = Some(Box::new(fold));
+        self
+    }
+}

@@ -1,0 +1,71 @@
+//! `weft_model_bind`.
+
+use super::failure::{Failure, guarded, invalid};
+use super::{CModel, Held, OwnedPort, Status};
+use crate::plan::{Binding, Port};
+
+/// `weft_model_bind`.
+///
+/// # Safety
+///
+/// `model` is null or a live model that no other thread uses; `shapes` is null or points to as many
+/// pointers as the model has inputs, each null or to as many numbers as the input has dimensions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_bind(
+    model: *mut CModel,
+    shapes: *const *const u64,
+) -> Status {
+    guarded(|| {
+        // SAFETY: by the contract; nobody else uses it.
+        let Some(model) = (unsafe { model.as_mut() }) else {
+            return Err(invalid("the model is null"));
+        };
+        // SAFETY: passed on.
+        let shapes = unsafe { shapes_of(model, shapes)? };
+        let shapes: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
+        let bound = |ports: &[Port], shapes: &[Vec<u64>]| {
+            Binding::ports(ports, shapes).iter().map(OwnedPort::new).collect()
+        };
+        match &mut model.model {
+            Held::Cpu(held) => {
+                let plan = held.plan();
+                let binding = plan.bind_shapes(&shapes).map_err(refused)?;
+                model.inputs = bound(&plan.inputs, &binding.inputs);
+                model.outputs = bound(&plan.outputs, &binding.outputs);
+                held.bind(binding);
+            }
+            Held::Other(held) => {
+                let held = held.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+                held.plan().bind_shapes(&shapes).map_err(refused)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn refused(why: crate::plan::BindError) -> Failure {
+    invalid(why.to_string())
+}
+
+/// The shape of each input.
+///
+/// # Safety
+///
+/// As [`weft_model_bind`].
+unsafe fn shapes_of(model: &CModel, shapes: *const *const u64) -> Result<Vec<Vec<u64>>, Failure> {
+    if shapes.is_null() && !model.inputs.is_empty() {
+        return Err(invalid("the array of shapes is null"));
+    }
+    let shape = |(number, port): (usize, &OwnedPort)| {
+        let rank = port.shape.len();
+        // SAFETY: not null where there is an input, and by the contract one for each.
+        let shape = unsafe { *shapes.add(number) };
+        match (shape.is_null(), rank) {
+            (_, 0) => Ok(Vec::new()),
+            (true, _) => Err(invalid(format!("the shape of input {number} is null"))),
+            // SAFETY: by the contract as many numbers as the input has dimensions.
+            (false, _) => Ok(unsafe { std::slice::from_raw_parts(shape, rank) }.to_vec()),
+        }
+    };
+    model.inputs.iter().enumerate().map(shape).collect()
+}
