@@ -11,10 +11,7 @@ use crate::plan::{Binding, Port};
 /// `model` is null or a live model that no other thread uses; `shapes` is null or points to as many
 /// pointers as the model has inputs, each null or to as many numbers as the input has dimensions.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn weft_model_bind(
-    model: *mut CModel,
-    shapes: *const *const u64,
-) -> Status {
+pub unsafe extern "C" fn weft_model_bind(model: *mut CModel, shapes: *const *const u64) -> Status {
     guarded(|| {
         // SAFETY: by the contract; nobody else uses it.
         let Some(model) = (unsafe { model.as_mut() }) else {

@@ -149,7 +149,10 @@ impl CompileArgs {
         for tensors in &self.tensors {
             let parsed = tensors.rsplit_once('=').map(|(name, count)| (name, count.parse()));
             let Some((name, Ok(count))) = parsed else {
-                return Err(Failure::said(format!("`{tensors}` is not a number of tensors"), "NAME=3"));
+                return Err(Failure::said(
+                    format!("`{tensors}` is not a number of tensors"),
+                    "NAME=3",
+                ));
             };
             options.import.tensors.insert(name.to_owned(), count);
         }

@@ -15,17 +15,25 @@ fn features_of_numbers() {
     let x = floats(&[2, 2], &[1.0, -4.0, 3.0, 0.0]);
     let attributes = [floats_of("offset", &[1.0, 0.0]), floats_of("scale", &[2.0])];
     let scaler = ml("ai.onnx.ml.Scaler", &attributes);
-    check(&scaler, &[x.clone()], &[vec![0.0, -8.0, 4.0, 0.0]]);
+    check(&scaler, std::slice::from_ref(&x), &[vec![0.0, -8.0, 4.0, 0.0]]);
     let attributes = [text("norm", "L1")];
-    check(&ml("ai.onnx.ml.Normalizer", &attributes), &[x.clone()], &[vec![0.2, -0.8, 1.0, 0.0]]);
+    check(
+        &ml("ai.onnx.ml.Normalizer", &attributes),
+        std::slice::from_ref(&x),
+        &[vec![0.2, -0.8, 1.0, 0.0]],
+    );
     let attributes = [text("norm", "L3")];
-    refused(&ml("ai.onnx.ml.Normalizer", &attributes), &[x.clone()], "MAX, L1 or L2");
-    check(&ml("ai.onnx.ml.Binarizer", &[]), &[x.clone()], &[vec![1.0, 0.0, 1.0, 0.0]]);
+    refused(&ml("ai.onnx.ml.Normalizer", &attributes), std::slice::from_ref(&x), "MAX, L1 or L2");
+    check(&ml("ai.onnx.ml.Binarizer", &[]), std::slice::from_ref(&x), &[vec![1.0, 0.0, 1.0, 0.0]]);
     let indices = longs(&[2], &[1, 0]);
     let extract = ml("ai.onnx.ml.ArrayFeatureExtractor", &[]);
     check(&extract, &[x.clone(), indices], &[vec![-4.0, 1.0, 0.0, 3.0]]);
     let attributes = [floats_of("imputed_value_floats", &[7.0]), int("replaced_value_int64", 0)];
-    check(&ml("ai.onnx.ml.Imputer", &attributes), &[x.clone()], &[vec![1.0, -4.0, 3.0, 7.0]]);
+    check(
+        &ml("ai.onnx.ml.Imputer", &attributes),
+        std::slice::from_ref(&x),
+        &[vec![1.0, -4.0, 3.0, 7.0]],
+    );
     let joined = ml("ai.onnx.ml.FeatureVectorizer", &[]);
     let both = vec![1.0, -4.0, 1.0, -4.0, 3.0, 0.0, 3.0, 0.0];
     check(&joined, &[x.clone(), x], &[both]);
@@ -35,10 +43,15 @@ fn features_of_numbers() {
 fn linear_models() {
     let x = floats(&[2, 2], &[1.0, 2.0, 3.0, -1.0]);
     let attributes = [floats_of("coefficients", &[2.0, -1.0]), floats_of("intercepts", &[0.5])];
-    check(&ml("ai.onnx.ml.LinearRegressor", &attributes), &[x.clone()], &[vec![0.5, 7.5]]);
+    check(
+        &ml("ai.onnx.ml.LinearRegressor", &attributes),
+        std::slice::from_ref(&x),
+        &[vec![0.5, 7.5]],
+    );
     let labels = [ints_of("classlabels_ints", &[10, 20]), text("post_transform", "LOGISTIC")];
     let all = [&attributes[..], &labels].concat();
-    let got = run(&ml("ai.onnx.ml.LinearClassifier", &all), &[x.clone()], 2).expect("it runs");
+    let got = run(&ml("ai.onnx.ml.LinearClassifier", &all), std::slice::from_ref(&x), 2)
+        .expect("it runs");
     assert_eq!(got[0][0], 20);
     let logistic = |x: f64| 1.0 / (1.0 + f64::exp(-x));
     let scores = as_floats(&got[1]);
@@ -71,10 +84,10 @@ fn trees() {
     ];
     let x = floats(&[3, 2], &[1.0, 1.0, 2.0, -1.0, -1.0, 5.0]);
     let regressor = ml("ai.onnx.ml.TreeEnsembleRegressor", &attributes);
-    check(&regressor, &[x.clone()], &[vec![12.5, 23.5, 11.5]]);
+    check(&regressor, std::slice::from_ref(&x), &[vec![12.5, 23.5, 11.5]]);
     let average = [&attributes[..], &[text("aggregate_function", "AVERAGE")]].concat();
     let averaged = ml("ai.onnx.ml.TreeEnsembleRegressor", &average);
-    check(&averaged, &[x.clone()], &[vec![6.5, 12.0, 6.0]]);
+    check(&averaged, std::slice::from_ref(&x), &[vec![6.5, 12.0, 6.0]]);
     let narrow = floats(&[3, 1], &[1.0, 2.0, 3.0]);
     refused(&regressor, &[narrow], "batch and features");
 }

@@ -407,10 +407,7 @@ impl<'m> Planner<'m> {
 
 /// What stands in the way of lengths.
 fn does_not_go(what: String, why: String) -> ImportError {
-    Report::new(what)
-        .note(why)
-        .help("one length for the dimension, as --dim NAME=64")
-        .unsupported()
+    Report::new(what).note(why).help("one length for the dimension, as --dim NAME=64").unsupported()
 }
 
 /// The results of a plan, where everything in it is small and known.

@@ -26,7 +26,7 @@ fn alive(graph: &Graph) -> Vec<bool> {
     alive
 }
 
-pub fn write<'c>(name: &str, graph: &Graph, file: &str, context: &'c Context) -> Module<'c> {
+pub(super) fn write<'c>(name: &str, graph: &Graph, file: &str, context: &'c Context) -> Module<'c> {
     let module = empty_module(context);
     let inputs = graph.inputs.iter();
     let inputs: Vec<_> = inputs.map(|(name, ty)| (name.clone(), graph_type(context, ty))).collect();

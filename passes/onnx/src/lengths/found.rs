@@ -7,8 +7,8 @@ use weft_runtime::length::Length;
 use super::{Input, Symbols, allowed, numbers, said};
 use crate::elements::Elements;
 use crate::import::write::write_step;
-use crate::plan::{Plan, ValueId};
 use crate::payload::graph_type;
+use crate::plan::{Plan, ValueId};
 use crate::types::TensorType;
 
 /// What its payload is told.
