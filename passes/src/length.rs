@@ -39,6 +39,12 @@ pub(crate) fn of_axes(
     texts.into_iter().map(|text| Ok(lengths::read(text)?.map(kept))).collect()
 }
 
+/// The length that a body asks for by a `graph.length`.
+pub(crate) fn asked(op: Op<'_>) -> Option<Length> {
+    let text = op.is("graph.length").then(|| op.attr("length")).flatten().and_then(attr::string)?;
+    lengths::read(text).ok()?
+}
+
 /// Writes the lengths of a nest's axes, where there are some.
 pub(crate) fn set_of_axes<'c>(
     context: &'c Context,
@@ -51,8 +57,8 @@ pub(crate) fn set_of_axes<'c>(
     }
 }
 
-/// The kernels of a module whose results depend on lengths: they fold along one. What is done to
-/// each point apart may be done to points that are not there.
+/// The kernels of a module whose results depend on lengths: they fold along one, or ask for one. What
+/// is done to each point apart may be done to points that are not there.
 pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
     let mut found = HashSet::new();
     if !has_symbols(module) {
@@ -63,7 +69,7 @@ pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
         kernel.walk(&mut |op| {
             let axes = op.is("linalg.generic").then(|| generic_axes(op).ok()).flatten();
             let folds = |axis: &Loop| axis.length.is_some() && axis.kind == Axis::Reduction;
-            if axes.is_some_and(|axes| axes.iter().any(folds)) {
+            if op.is("graph.length") || axes.is_some_and(|axes| axes.iter().any(folds)) {
                 found.insert(kernel.symbol());
             }
         });

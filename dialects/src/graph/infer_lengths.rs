@@ -14,8 +14,9 @@ use std::collections::HashMap;
 
 use weft_runtime::length::Length;
 
-use super::{build, yielded};
-use crate::ir::{Block, Builder, Context, Linear, Op, Val, affine, attr, ty};
+use super::put_together::Filled;
+use super::yielded;
+use crate::ir::{Block, Context, Linear, Op, Val, affine, attr, ty};
 use crate::lengths::{self, OF_AXES};
 
 /// A length for each dimension; `None` where it is fixed.
@@ -56,23 +57,13 @@ pub enum InferError {
 
 /// Writes the lengths of all nests and slices of a payload.
 pub struct Inference<'a, 'c> {
-    context: &'c Context,
+    pub(super) context: &'c Context,
     allowed: Allowed,
     /// The least value of a length.
     least: &'a dyn Fn(&Length) -> Option<i64>,
     dims: HashMap<Val<'c>, Dims>,
     /// Tensors that are being put together along a dimension: which, and as far as they are.
-    filled: HashMap<Val<'c>, Filled>,
-}
-
-/// How far a tensor is put together.
-#[derive(Clone, Debug)]
-struct Filled {
-    dim: usize,
-    /// Elements that are laid out.
-    extent: u64,
-    /// Elements that there are.
-    length: Length,
+    pub(super) filled: HashMap<Val<'c>, Filled>,
 }
 
 impl<'a, 'c> Inference<'a, 'c> {
@@ -117,12 +108,12 @@ impl<'a, 'c> Inference<'a, 'c> {
         Ok(yielded(payload).iter().enumerate().map(of_result).collect())
     }
 
-    fn of(&self, value: Val<'c>) -> Dims {
+    pub(super) fn of(&self, value: Val<'c>) -> Dims {
         let rank = ty::shape(value.ty()).map_or(0, |shape| shape.len());
         self.dims.get(&value).cloned().unwrap_or_else(|| vec![None; rank])
     }
 
-    fn set(&mut self, value: Val<'c>, dims: Dims) {
+    pub(super) fn set(&mut self, value: Val<'c>, dims: Dims) {
         if dims.iter().any(Option::is_some) {
             self.dims.insert(value, dims);
         }
@@ -133,7 +124,7 @@ impl<'a, 'c> Inference<'a, 'c> {
         self.dims.get(&value)?.iter().flatten().next()
     }
 
-    fn write(&self, op: Op<'c>, dims: &[Option<Length>]) {
+    pub(super) fn write(&self, op: Op<'c>, dims: &[Option<Length>]) {
         if dims.iter().any(Option::is_some) {
             let texts: Vec<_> = dims.iter().map(|length| lengths::write(length.as_ref())).collect();
             op.set_attr(OF_AXES, attr::of_strings(self.context, &texts));
@@ -319,82 +310,6 @@ impl<'a, 'c> Inference<'a, 'c> {
         self.write(op, &dims);
         self.set(op.result(0), dims);
         Ok(())
-    }
-
-    /// What a tensor is filled with before a part that comes right behind it, where one of the parts has a
-    /// length along the dimension.
-    fn is_next_part(&self, op: Op<'c>) -> Option<Filled> {
-        let [source, target] = [op.operand(0), op.operand(1)];
-        let read = |name: &str| op.attr(name).and_then(attr::ints);
-        let (offsets, strides) = (read("static_offsets")?, read("static_strides")?);
-        let (part, whole) = (ty::shape(source.ty())?, ty::shape(target.ty())?);
-        let cut: Vec<usize> = (0..whole.len()).filter(|&dim| part[dim] != whole[dim]).collect();
-        let &[dim] = &cut[..] else { return None };
-        if strides.iter().any(|&stride| stride != 1) || part.len() != whole.len() {
-            return None;
-        }
-        let fresh = target.def().is_some_and(|op| op.is("tensor.empty"));
-        let none = Filled { dim, extent: 0, length: Length::default() };
-        let before = if fresh { none } else { self.filled.get(&target)?.clone() };
-        (before.dim == dim && offsets[dim] == before.extent as i64).then_some(before)
-    }
-
-    /// Lets a part begin where those before it end in a run.
-    fn put_behind(&mut self, op: Op<'c>, before: &Filled) -> Result<(), InferError> {
-        let [source, target] = [op.operand(0), op.operand(1)];
-        let dim = before.dim;
-        let (from, into) = (self.of(source), self.of(target));
-        let part = ty::shape(source.ty()).unwrap_or_default();
-        let whole = ty::shape(target.ty()).unwrap_or_default();
-        let either =
-            |(at, (from, into)): (usize, (Option<Length>, Option<Length>))| match (from, into) {
-                _ if at == dim => Ok(None),
-                (Some(one), Some(other)) if one != other => {
-                    Err(InferError::Disagree { one, other })
-                }
-                (from, into) => Ok(from.or(into)),
-            };
-        let pairs = from.iter().cloned().zip(into).enumerate();
-        let mut dims: Dims = pairs.map(either).collect::<Result<_, _>>()?;
-        let own = from[dim].clone();
-        let length = own.clone().unwrap_or_else(|| Length::number(part[dim] as i64));
-        let filled = Filled {
-            dim,
-            extent: before.extent + part[dim],
-            length: before.length.plus(&length, 1),
-        };
-        let mut copied = dims.clone();
-        copied[dim] = own;
-        self.write(op, &copied);
-        let op = self.begin_at(op, dim, &before.length);
-        if filled.extent == whole[dim] && filled.length.as_number().is_none() {
-            dims[dim] = Some(filled.length.clone());
-        }
-        self.set(op.result(0), dims);
-        self.filled.insert(op.result(0), filled);
-        Ok(())
-    }
-
-    /// The same slice at a place that is known when it runs, where it is none already.
-    fn begin_at(&self, op: Op<'c>, dim: usize, place: &Length) -> Op<'c> {
-        if place.as_number().is_some() {
-            return op;
-        }
-        let mut b = Builder::before(self.context, op);
-        let at = build::length(&mut b, place);
-        let mut offsets = op.attr("static_offsets").and_then(attr::ints).unwrap_or_default();
-        offsets[dim] = i64::MIN;
-        let operands = [op.operand(0), op.operand(1), at];
-        let kept = ["static_sizes", "static_strides", OF_AXES];
-        let mut attributes: Vec<_> =
-            kept.iter().filter_map(|&name| Some((name, op.attr(name)?))).collect();
-        attributes.push(("static_offsets", attr::of_ints(self.context, &offsets)));
-        attributes.push(("operandSegmentSizes", attr::of_ints32(self.context, &[1, 1, 1, 0, 0])));
-        let types = [op.result(0).ty()];
-        let new = b.op_with("tensor.insert_slice", &operands, &types, &attributes, 0);
-        op.result(0).replace_with(new.result(0));
-        op.erase();
-        new
     }
 
     fn pad(&mut self, op: Op<'c>) -> Result<(), InferError> {

@@ -2,6 +2,7 @@
 
 pub mod build;
 mod infer_lengths;
+mod put_together;
 pub(crate) mod verify;
 
 pub use build::GraphBuilder;

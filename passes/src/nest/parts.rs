@@ -36,7 +36,7 @@ pub fn part(op: Op<'_>) -> Option<Part<'_>> {
     }
     let axes = generic_axes(op).ok()?;
     let counts =
-        |op: &Op<'_>| !["arith.constant", "linalg.index", "linalg.yield"].contains(&op.name());
+        |op: &Op<'_>| !["arith.constant", "graph.length", "linalg.index", "linalg.yield"].contains(&op.name());
     let ops = op.body(0)?.ops().into_iter().filter(counts);
     Some(Part { axes, operations: ops.map(Op::name).collect() })
 }

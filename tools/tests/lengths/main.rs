@@ -97,6 +97,29 @@ fn caches_that_grow() {
     check(&subject, &symbols, &[&[0, 1], &[30, 3], &[1, 1], &[17, 1], &[29, 2]]);
 }
 
+/// Lengths as numbers: the place of a token in a table, and as a factor.
+#[test]
+fn lengths_to_calculate_with() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Named("past"), Dim::Fixed(4)]);
+    let table = net.floats(&[40, 4], |place| place as f32 / 10.0);
+    let shape = net.op("Shape", &[&x], &[]);
+    let one = net.longs(&[1]);
+    let past = net.op("Gather", &[&shape, &one], &[]);
+    let row = net.op("Gather", &[&table, &past], &[]);
+    let y = net.op("Add", &[&x, &row], &[]);
+    let factor = net.op("Cast", &[&shape], &[int("to", 1)]);
+    let axes = net.longs(&[1]);
+    let sum = net.op("ReduceSum", &[&y, &axes], &[int("keepdims", 0)]);
+    let two = net.longs(&[0, 1]);
+    let both = net.op("Gather", &[&factor, &two], &[]);
+    let most = net.op("ReduceMax", &[&both], &[]);
+    let mean = net.op("Div", &[&sum, &most], &[]);
+    let subject = Subject::new(net, &[&y, &mean]);
+    let symbols = [symbol("past", 1, 30), symbol("seq", 1, 9)];
+    check(&subject, &symbols, &[&[30, 9], &[1, 1], &[17, 3], &[3, 8]]);
+}
+
 /// What is said about shapes that do not fit.
 #[test]
 fn lengths_that_are_refused() {

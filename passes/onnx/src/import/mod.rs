@@ -366,10 +366,15 @@ impl<'m> Planner<'m> {
         &mut self,
         kind: &'static str,
         name: &str,
-        plan: Plan,
+        mut plan: Plan,
         found: Found,
     ) -> Vec<ValueId> {
-        let known = folded(&plan);
+        let calculates = found.calculated.contains(&true);
+        let known = folded(&plan).filter(|_| !calculates);
+        for (number, _) in found.calculated.iter().enumerate().filter(|(_, own)| **own) {
+            let id = self.written_numbers(plan.operands[number].id);
+            plan.operands[number].id = id;
+        }
         let fixed = plan.operands.iter().all(|operand| operand.fixed);
         let step = self.graph.steps.len();
         let name = format!("{}{name}", self.path());
@@ -391,6 +396,15 @@ impl<'m> Planner<'m> {
             self.add(Value { source, ty, known, fixed, dims, numbers })
         });
         results.collect()
+    }
+
+    /// Numbers that follow from lengths as a tensor that is calculated when it runs.
+    fn written_numbers(&mut self, id: ValueId) -> ValueId {
+        let Value { ty, numbers, .. } = &self.graph.values[id.0];
+        let (ty, numbers) = (ty.clone(), numbers.clone().unwrap_or_default());
+        let (element, dims) = (ty.element(), ty.dims().to_vec());
+        let plan = Plan::new(vec![], vec![ty], move |b, _| vec![b.lengths(element, &dims, &numbers)]);
+        self.planned("Length", "length", plan, Found::default())[0]
     }
 
     /// A copy of a value.

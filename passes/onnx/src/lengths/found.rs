@@ -8,7 +8,7 @@ use super::{Input, Symbols, allowed, numbers, said};
 use crate::elements::Elements;
 use crate::import::write::write_step;
 use crate::payload::graph_type;
-use crate::plan::{Plan, ValueId};
+use crate::plan::{Operand, Plan, ValueId};
 use crate::types::TensorType;
 
 /// What its payload is told.
@@ -35,6 +35,8 @@ pub struct Found {
     pub step: StepLengths,
     results: Vec<Dims>,
     numbers: Option<Vec<Vec<Length>>>,
+    /// The operands of the plan that are numbers which follow from lengths, to calculate with.
+    pub calculated: Vec<bool>,
 }
 
 impl Found {
@@ -56,16 +58,14 @@ impl Found {
         }
         if let Some(numbers) = numbers(operator, symbols, inputs, plan)? {
             let results = plan.results.iter().map(|ty| vec![None; ty.rank()]).collect();
-            return Ok(Self { results, numbers: Some(numbers), step: StepLengths::default() });
+            return Ok(Self { results, numbers: Some(numbers), ..Self::default() });
         }
         let said = said(operator, symbols, inputs, plan)?;
-        for operand in &plan.operands {
+        let calculates = |operand: &Operand| {
             let own = inputs.iter().flatten().find(|input| input.id == operand.id);
-            if let Some(numbers) = own.and_then(|own| own.numbers) {
-                let texts: Vec<_> = numbers.iter().map(ToString::to_string).collect();
-                return Err(format!("it calculates with [{}]", texts.join(", ")));
-            }
-        }
+            own.is_some_and(|own| own.numbers.is_some())
+        };
+        let calculated = plan.operands.iter().map(calculates).collect();
         let of_operand = |id: ValueId, ty: &TensorType| {
             dims(id).filter(|own| own.len() == ty.rank()).cloned().unwrap_or(vec![None; ty.rank()])
         };
@@ -87,7 +87,7 @@ impl Found {
                 return Err(format!("it makes `{told}` of a length that is {own}"));
             }
         }
-        Ok(Self { step, results, numbers: None })
+        Ok(Self { step, results, numbers: None, calculated })
     }
 
     /// Of the result at `index`.

@@ -1,7 +1,9 @@
 //! Tensors in a payload: loop nests over them, windows of them, other shapes of them.
 
-use weft_dialects::ir::payload::{Axis, Payload};
-use weft_dialects::ir::{Linear, Type, Val};
+use weft_dialects::graph;
+use weft_dialects::ir::payload::{Axis, Payload, Scalar as Cell};
+use weft_dialects::ir::{Builder, Linear, Type, Val, attr};
+use weft_runtime::length::Length;
 
 use super::calc::{Calc, Kind, Num};
 use super::narrow::stored_integer;
@@ -48,6 +50,24 @@ impl<'a, 'c> Build<'a, 'c> {
             let stored = stored_integer(element, value);
             self.payload.fill_int(stored << unused >> unused, &shape, scalar)
         };
+        self.tensor(value, element, dims)
+    }
+
+    /// A tensor of integers that callers decide: a length for each element, in row-major order.
+    pub fn lengths(
+        &mut self,
+        element: ElementType,
+        dims: &[i64],
+        lengths: &[Length],
+    ) -> Tensor<'c> {
+        let (empty, elem, rank) =
+            (self.empty(element, dims), self.element(element), dims.len());
+        let place = (empty.value, identity(rank));
+        let value = self.payload.generic(&vec![Axis::Parallel; rank], &[], &[place], |scalar, _| {
+            let b = scalar.builder();
+            let chosen = length_at(b, dims, lengths);
+            vec![b.op("arith.index_cast", &[chosen], &[elem]).result(0)]
+        })[0];
         self.tensor(value, element, dims)
     }
 
@@ -273,4 +293,29 @@ fn calculates<'c>(
     let results = body(calc, &loaded);
     let elements = outputs.iter().map(|(tensor, _)| tensor.element());
     results.into_iter().zip(elements).map(|(num, to)| calc.store(num, to)).collect()
+}
+
+/// The one of `lengths` that is at the point of a nest over `dims`.
+fn length_at<'c>(b: &mut Builder<'c>, dims: &[i64], lengths: &[Length]) -> Val<'c> {
+    let (context, index) = (b.context(), Type::index(b.context()));
+    let mut found: Vec<Val<'c>> =
+        lengths.iter().map(|length| graph::build::length(b, length)).collect();
+    let Some(mut chosen) = found.pop() else { return b.index(0) };
+    if found.is_empty() {
+        return chosen;
+    }
+    let mut place = b.index(0);
+    for (dim, &extent) in dims.iter().enumerate() {
+        let number = ("dim", attr::of_int(context, dim as i64));
+        let own = b.op_with("linalg.index", &[], &[index], &[number], 0).result(0);
+        let extent = b.index(extent);
+        place = b.op("arith.muli", &[place, extent], &[index]).result(0);
+        place = b.op("arith.addi", &[place, own], &[index]).result(0);
+    }
+    for (number, length) in found.into_iter().enumerate() {
+        let own = b.index(number as i64);
+        let here = Cell::at(*b).cmpi("eq", place, own);
+        chosen = b.op("arith.select", &[here, length, chosen], &[index]).result(0);
+    }
+    chosen
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use weft_dialects::device::build;
 use weft_dialects::ir::{Block, Builder, Mapping, Type, Val};
 
+use crate::length;
 use crate::nest::{copy_constants, index_axis};
 
 /// A scalar body that lanes do.
@@ -31,7 +32,7 @@ pub(super) fn begin_body<'c>(
     map
 }
 
-/// Copies `body`: arguments become `values`, `linalg.index` becomes a number, an element of a captured tensor a
+/// Copies `body`: arguments become `values`, `linalg.index` and `graph.length` become numbers, an element of a captured tensor a
 /// `memref.load`. Along the axis of `along` each lane has so many points: its number times these is added there.
 /// Returns what the body yields.
 pub(super) fn write_body<'c>(
@@ -48,7 +49,10 @@ pub(super) fn write_body<'c>(
         if op.is("linalg.yield") {
             return op.operands().into_iter().map(|value| map.get(value)).collect();
         }
-        if let Some(axis) = index_axis(op) {
+        if let Some(length) = length::asked(op) {
+            let value = build::length(b, &length);
+            map.set(op.result(0), value);
+        } else if let Some(axis) = index_axis(op) {
             let mut value = numbers[axis].expect("the numbers asked for are there");
             if let Some((_, points)) = along.filter(|(lanes, _)| *lanes == axis) {
                 let mut lane = build::lane(b);

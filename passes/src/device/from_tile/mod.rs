@@ -266,6 +266,11 @@ fn lower<'c>(context: &'c Context, machine: Machine<'c>, kernel: Op<'c>) -> Resu
             new.set_attr("groups", attr::of_int(context, groups as i64));
         }
     }
+    let mut asks = false;
+    new.walk(&mut |op| asks |= op.is("device.length"));
+    if asks && new.attr("length").is_none() {
+        new.set_attr("length", attr::of_string(context, &tasks.to_string()));
+    }
     kernel.erase();
     Ok(())
 }
