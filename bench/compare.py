@@ -59,6 +59,7 @@ class Weft:
         self.lib, self.handle = lib, ctypes.c_void_p()
         self.check(lib.weft_model_load(os.fsencode(artifact), ctypes.c_size_t(threads),
                                        ctypes.byref(self.handle)))
+        self.prepare(feeds)
         self.keep = []
         names = [self.port(lib.weft_model_input, i).name.decode()
                  for i in range(lib.weft_model_input_count(self.handle))]
@@ -71,6 +72,9 @@ class Weft:
         # Where lines of a cache begin, as the other engines lay out theirs.
         self.shown = [floors.aligned(n) for n in sizes]
         self.outputs = self.buffers(self.shown)
+
+    def prepare(self, feeds):
+        """What is to be said of a model before its ports are asked for."""
 
     def port(self, get, index):
         port = Port()

@@ -35,8 +35,9 @@ pub fn part(op: Op<'_>) -> Option<Part<'_>> {
         return None;
     }
     let axes = generic_axes(op).ok()?;
-    let counts =
-        |op: &Op<'_>| !["arith.constant", "graph.length", "linalg.index", "linalg.yield"].contains(&op.name());
+    let counts = |op: &Op<'_>| {
+        !["arith.constant", "graph.length", "linalg.index", "linalg.yield"].contains(&op.name())
+    };
     let ops = op.body(0)?.ops().into_iter().filter(counts);
     Some(Part { axes, operations: ops.map(Op::name).collect() })
 }

@@ -231,8 +231,9 @@ pub(super) fn named<'c>(
 
 /// Cycles that a lane unit issues for a body on one register, at least those of one operation.
 pub(super) fn body_cycles<'c>(unit: &Lanes<'c>, body: Block<'c>) -> f64 {
-    let is_free =
-        |op: &Op<'c>| matches!(op.name(), "arith.constant" | "graph.length" | "linalg.index" | "linalg.yield");
+    let is_free = |op: &Op<'c>| {
+        matches!(op.name(), "arith.constant" | "graph.length" | "linalg.index" | "linalg.yield")
+    };
     let issued = body.ops().into_iter().filter(|op| !is_free(op));
     issued.map(|op| math::cycles(unit, op)).sum::<f64>().max(unit.issue_cycles())
 }

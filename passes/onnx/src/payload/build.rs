@@ -60,14 +60,14 @@ impl<'a, 'c> Build<'a, 'c> {
         dims: &[i64],
         lengths: &[Length],
     ) -> Tensor<'c> {
-        let (empty, elem, rank) =
-            (self.empty(element, dims), self.element(element), dims.len());
+        let (empty, elem, rank) = (self.empty(element, dims), self.element(element), dims.len());
         let place = (empty.value, identity(rank));
-        let value = self.payload.generic(&vec![Axis::Parallel; rank], &[], &[place], |scalar, _| {
-            let b = scalar.builder();
-            let chosen = length_at(b, dims, lengths);
-            vec![b.op("arith.index_cast", &[chosen], &[elem]).result(0)]
-        })[0];
+        let value =
+            self.payload.generic(&vec![Axis::Parallel; rank], &[], &[place], |scalar, _| {
+                let b = scalar.builder();
+                let chosen = length_at(b, dims, lengths);
+                vec![b.op("arith.index_cast", &[chosen], &[elem]).result(0)]
+            })[0];
         self.tensor(value, element, dims)
     }
 
