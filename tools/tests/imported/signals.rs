@@ -52,7 +52,7 @@ fn transforms() {
     let six: Vec<_> = x[..6].iter().map(|&x| [f64::from(x), 0.0]).collect();
     let half = spectrum(&six, -1.0)[..8].to_vec();
     let inputs = [floats(&[14, 1], &x), length(6), length(0)];
-    check(&Node("DFT", &[int("onesided", 1)]), &inputs, &[half.clone()]);
+    check(&Node("DFT", &[int("onesided", 1)]), &inputs, std::slice::from_ref(&half));
     // And back.
     let half: Vec<_> = half.iter().map(|&x| x as f32).collect();
     let attributes = [int("onesided", 1), int("inverse", 1)];
