@@ -1,7 +1,8 @@
 //! Reads ONNX models into the `graph` dialect.
 //!
 //! Every node becomes one operator whose payload says what it computes; after that nothing looks
-//! at its name. Weights stay in the file: the graph names them and [`Weights`] finds their bytes.
+//! at its name. Control flow, sequences and functions are decided here and leave no trace. Weights
+//! stay in the file: the graph names them and [`Weights`] finds their bytes.
 //!
 //! ```no_run
 //! # fn main() -> weft_onnx::Result<()> {
@@ -42,6 +43,7 @@ mod weights;
 
 pub use elements::{Elements, Scalar};
 pub use error::{ImportError, Report, Result};
+pub use graph::{Graph, Vertex};
 pub use import::{Imported, check, import, import_model, operators};
 pub use inputs::Options;
 pub use model::Model;

@@ -6,6 +6,7 @@ mod control;
 mod einsum;
 mod folding;
 mod net;
+mod older;
 mod quantize;
 mod recurrent;
 mod resize;

@@ -140,7 +140,13 @@ pub fn label<'c>(b: &mut Build<'_, 'c>, scores: &Tensor<'c>, labels: &Tensor<'c>
     let batch = scores.dims()[0];
     let best = arg_along(b, scores, 1, true, false);
     let best = b.reshape(&best, &[batch]);
-    b.move_at(ElementType::I64, &[batch], &[(&best, vec![Linear::axis(1, 0)])], |calc, best| {
+    named(b, &best, labels)
+}
+
+/// The labels of classes, by their numbers.
+pub fn named<'c>(b: &mut Build<'_, 'c>, best: &Tensor<'c>, labels: &Tensor<'c>) -> Tensor<'c> {
+    let inputs = [(best, vec![Linear::axis(1, 0)])];
+    b.move_at(ElementType::I64, best.dims(), &inputs, |calc, best| {
         let place = calc.coordinate(best[0]);
         calc.extract(labels, &[place])
     })
@@ -158,6 +164,13 @@ fn classifier(node: &Node<'_>) -> Result<Plan> {
             .report(format!("has {classes} labels for {count} scores"))
             .help("one for each, or two for one")
             .invalid());
+    }
+    if mirrored && finish != Finish::Logistic {
+        return Err(node
+            .report(format!("has one score for two classes, and post_transform {finish:?}"))
+            .note("the standard does not say what the score of the first class is")
+            .help("LOGISTIC, or a score for each class")
+            .unsupported());
     }
     let batch = x.dims()[0];
     let mut results = vec![

@@ -4,7 +4,7 @@
 use weft_dialects::ir::Linear;
 use weft_dialects::ir::payload::Axis;
 
-use super::linear::{Finish, label, labels};
+use super::linear::{Finish, label, labels, named};
 use super::ml;
 use crate::TensorType;
 use crate::elements::{Elements, Scalar};
@@ -315,20 +315,67 @@ fn regressor(node: &Node<'_>) -> Result<Plan> {
     scored(node, &older(node, "target", targets)?, combine, Finish::of(node)?)
 }
 
+/// The one score of a model of two classes, which is that of the second class.
+#[derive(Clone, Copy)]
+struct Single {
+    /// No weight is negative: the score is a share.
+    share: bool,
+    finish: Finish,
+}
+
+impl Single {
+    /// One score for both classes, where all leaves are of one class.
+    fn of(node: &Node<'_>, trees: &mut Trees, finish: Finish) -> Result<Option<Self>> {
+        let mut all = trees.leaves.iter().flatten();
+        let first = all.next().map(|(target, _)| *target);
+        if trees.targets != 2 || !all.all(|(target, _)| Some(*target) == first) {
+            return Ok(None);
+        }
+        if finish == Finish::Softmax || trees.base.len() > 1 {
+            return Err(node
+                .report("has one score for two classes")
+                .note(format!("with {finish:?} and {} base values", trees.base.len()))
+                .help("post_transform NONE or LOGISTIC, and at most one base value")
+                .unsupported());
+        }
+        let share = trees.leaves.iter().flatten().all(|(_, weight)| *weight >= 0.0);
+        trees.leaves.iter_mut().flatten().for_each(|(target, _)| *target = 0);
+        trees.targets = 1;
+        Ok(Some(Self { share, finish }))
+    }
+
+    /// The scores of both classes, and the number of the better one.
+    fn both<'c>(self, b: &mut Build<'_, 'c>, score: &Tensor<'c>) -> [Tensor<'c>; 2] {
+        let batch = score.dims()[0];
+        let inputs = [(score, vec![Linear::axis(2, 0), Linear::constant(2, 0)])];
+        let scores = b.map_at(score.element(), &[batch, 2], &inputs, |calc, x| {
+            let (class, zero) = (calc.index(1), calc.at(0));
+            let (first, unit) = (calc.eq(class, zero), calc.like(x[0], 1.0));
+            // The first class has the rest of a share that stays one.
+            let rest = self.share && self.finish == Finish::None;
+            let other = if rest { calc.sub(unit, x[0]) } else { calc.neg(x[0]) };
+            calc.select(first, other, x[0])
+        });
+        let scores = self.finish.apply(b, &scores);
+        let inputs = [(score, vec![Linear::axis(1, 0), Linear::constant(1, 0)])];
+        let best = b.map_at(ElementType::I64, &[batch], &inputs, |calc, x| {
+            let edge = calc.like(x[0], if self.share { 0.5 } else { 0.0 });
+            let second = calc.gt(x[0], edge);
+            calc.cast(second, ElementType::I64)
+        });
+        [scores, best]
+    }
+}
+
+/// The label of the greatest score, and the scores. One score for two classes means what ONNX Runtime
+/// makes of it, for the standard does not say.
 fn classifier(node: &Node<'_>) -> Result<Plan> {
     let x = node.typed(0, "X", super::FEATURES)?;
     let labels = labels(node, "classlabels_int64s", "classlabels_strings")?;
     let classes = labels.len() as i64;
-    let trees = older(node, "class", classes)?;
+    let mut trees = older(node, "class", classes)?;
     let finish = Finish::of(node)?;
-    let mut ids = trees.leaves.iter().flatten().map(|(target, _)| *target);
-    let first = ids.next();
-    if ids.all(|id| Some(id) == first) {
-        return Err(node
-            .report("has one score for two classes")
-            .help("a score for each class")
-            .unsupported());
-    }
+    let single = Single::of(node, &mut trees, finish)?;
     let (ensemble, mut tables) = trees.tables(node, x, Combine::Sum)?;
     let mut results = vec![
         node.ty(ElementType::I64, vec![x.dims()[0]])?,
@@ -340,10 +387,18 @@ fn classifier(node: &Node<'_>) -> Result<Plan> {
     tables.push(Elements::from_scalars(ty, labels.iter().map(|&own| Scalar::Int(own.into()))));
     Ok(Plan::new(vec![x.clone()], results, move |b, args| {
         let scores = ensemble.build(b, args);
-        let scores = finish.apply(b, &scores);
-        let scores = b.cast(&scores, ElementType::F32);
-        let label = label(b, &scores, &args[args.len() - 1]);
-        [label, scores][..outputs].to_vec()
+        let names = &args[args.len() - 1];
+        let (label, scores) = match single {
+            Some(single) => {
+                let [scores, best] = single.both(b, &scores);
+                (named(b, &best, names), scores)
+            }
+            None => {
+                let scores = finish.apply(b, &scores);
+                (label(b, &scores, names), scores)
+            }
+        };
+        [label, b.cast(&scores, ElementType::F32)][..outputs].to_vec()
     })
     .with(tables))
 }
