@@ -134,8 +134,8 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
             .invalid());
     };
     let mut condition = match site.optional(1) {
+        None | Some(Bound::Nothing) => truth(planner, true),
         Some(condition) => condition.clone(),
-        None => truth(planner, true),
     };
     let mut collected = vec![Vec::new(); scans];
     let mut round = 0;

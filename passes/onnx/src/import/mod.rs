@@ -276,6 +276,16 @@ impl<'m> Planner<'m> {
         } else {
             self.operator(vertex, &inputs)?
         };
+        let named = proto.output.iter().rposition(|name| !name.is_empty());
+        if named.is_some_and(|last| last >= results.len()) {
+            return Err(Report::new(format!(
+                "{} has {} outputs",
+                describe(proto),
+                proto.output.len()
+            ))
+            .help(format!("it makes {}", results.len()))
+            .invalid());
+        }
         for (name, result) in proto.output.iter().zip(results) {
             // An output without a name is made, and nobody can read it.
             if !name.is_empty() {

@@ -54,6 +54,10 @@ pub fn batched<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bou
     let scan = Scan { body, carried, reads, writes };
     let batches = ids.iter().map(|&id| planner.operand(id).dims().first().copied());
     let batches = batches.collect::<Vec<_>>();
+    if let Some(flat) = ids[carried..].iter().find(|&&id| planner.operand(id).rank() < 2) {
+        let report = site.node.report(format!("scans {}", planner.operand(*flat).ty));
+        return Err(report.help("a batch, and elements behind it").invalid());
+    }
     let Some(batch) = batches[0].filter(|_| batches.iter().all(|batch| *batch == batches[0]))
     else {
         let report = site.node.report(format!("reads batches of {batches:?}"));

@@ -181,7 +181,7 @@ impl<'m> Site<'m> {
     /// The integer of an input that must be known before anything runs; `None` if it is absent.
     pub fn integer(&self, at: usize, name: &str) -> Result<Option<i64>> {
         const INTEGERS: &[ElementType] = &[ElementType::I32, ElementType::I64];
-        if self.optional(at).is_none() {
+        if matches!(self.optional(at), None | Some(Bound::Nothing)) {
             return Ok(None);
         }
         let operand = self.node.typed(at, name, INTEGERS)?;

@@ -87,11 +87,13 @@ fn mel_weights(node: &Node<'_>) -> Result<Plan> {
     ]
     .map(|(at, name)| known_number(node, at, name).map(Scalar::as_f64));
     let (filters, length, rate, low, high) = (filters?, length?, rate?, low?, high?);
+    // Calculated here, so that it must be no larger than a table may be.
+    let small = filters * length <= f64::from(1 << 24);
     let fits = filters >= 1.0 && length >= 1.0 && rate >= 1.0 && low >= 0.0 && high > low;
-    if !fits || filters > 65536.0 || length > 1e8 {
+    if !fits || !small {
         return Err(node
             .report(format!("makes {filters} filters over {length} samples from {low} to {high}"))
-            .help("a filter and a sample, and edges of which the upper one is above the lower")
+            .help("a filter and a sample, 16,777,216 at most of both, and an upper edge above the lower")
             .invalid());
     }
     let (rows, columns) = (length as usize / 2 + 1, filters as usize);

@@ -150,7 +150,8 @@ fn max_unpool(node: &Node<'_>) -> Result<Plan> {
     let (strides, pads) = (listed(node, "strides", rank, 1)?, listed(node, "pads", 2 * rank, 0)?);
     let mut dims = x.dims().to_vec();
     for d in 0..rank {
-        dims[2 + d] = (x.dims()[2 + d] - 1) * strides[d] + kernel[d] - pads[d] - pads[rank + d];
+        let reach = (x.dims()[2 + d] - 1).saturating_mul(strides[d]);
+        dims[2 + d] = reach.saturating_add(kernel[d] - pads[d] - pads[rank + d]);
     }
     let shape = node.known_ints(2, "output_shape")?.unwrap_or_else(|| dims.clone());
     let larger = shape.len() == dims.len() && shape.iter().zip(&dims).all(|(all, own)| all >= own);

@@ -97,6 +97,10 @@ fn loops_that_are_refused() {
     net(&[2])
         .node_with("Loop", &["n", ""], &["last", "y"], graph())
         .refused("gives 2 inputs to its graph \"body\"");
+    net(&[2])
+        .node_with("Loop", &["n", "", "x"], &["last", "y", "more"], graph())
+        .output("more")
+        .refused("it makes 2");
     Net::new()
         .input("x", &["2"])
         .input_of("n", DataType::Int64, &[])
@@ -129,6 +133,9 @@ fn a_scan_goes_along_its_axis() {
     let batched = Net::new().opset(8).input("s", &["3", "2"]).input("x", &["3", "5", "2"]);
     let batched = batched.node_with("Scan", &["", "s", "x"], &["last", "y"], graph());
     batched.gives(DataType::Float, &["3", "5", "2"]);
+    let flat = Net::new().opset(8).input("s", &["3", "2"]).input("x", &["3"]);
+    let flat = flat.node_with("Scan", &["", "s", "x"], &["last", "y"], graph());
+    flat.refused("a batch, and elements behind it");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Trees from the attributes of both forms of the operators.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Branch, Trees};
 use crate::elements::Elements;
@@ -218,8 +218,9 @@ pub fn older(node: &Node<'_>, kind: &str, targets: i64) -> Result<Trees> {
     let place = |tree: i64, id: i64| places.get(&(tree, id)).copied().ok_or_else(|| uneven(node));
     let mut own = Trees { targets, ..Trees::default() };
     own.leaves = vec![Vec::new(); count - all];
+    let mut begun = BTreeSet::new();
     for at in 0..count {
-        if !trees[..at].contains(&trees[at]) {
+        if begun.insert(trees[at]) {
             own.roots.push(place(trees[at], ids[at])?);
         }
         if modes[at] == "LEAF" {
