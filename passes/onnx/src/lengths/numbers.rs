@@ -10,7 +10,8 @@ use super::{Input, Symbols};
 use crate::elements::{Elements, Scalar};
 use crate::plan::{Plan, ValueId};
 
-/// The elements of each result of an operator that calculates with shapes; `None` of another one.
+/// The elements of each result of an operator that calculates with shapes; `None` of another one, and
+/// of what is no sum or product of lengths: then it is calculated when it runs.
 ///
 /// # Errors
 /// Why they are not known.
@@ -51,12 +52,13 @@ pub fn numbers(
         let asked = inputs.iter().enumerate().any(|(at, input)| {
             input.is_some_and(|input| input.numbers.is_some()) && !moved.contains(&at)
         });
-        return if asked { Ok(None) } else { follow(inputs, moved, plan).map(Some) };
+        return Ok(if asked { None } else { follow(inputs, moved, plan) });
     }
     let all: Option<Vec<Vec<Length>>> =
         inputs.iter().map(|input| input.as_ref()?.elements()).collect();
     let Some(all) = all else { return Ok(None) };
-    calculated(operator, symbols, &all).map(|found| found.map(|result| vec![result]))
+    let found = calculated(operator, symbols, &all).ok().flatten();
+    Ok(found.map(|result| vec![result]))
 }
 
 /// The extents that a Shape gives of a tensor.
@@ -76,35 +78,29 @@ fn picked(dims: &[Length], input: &Input<'_>, plan: &Plan) -> Result<Vec<Length>
     }
 }
 
-/// The elements of an operator that moves elements: it is done to their numbers.
-fn follow(
-    inputs: &[Option<Input<'_>>],
-    moved: &[usize],
-    plan: &Plan,
-) -> Result<Vec<Vec<Length>>, String> {
-    let fold = plan.fold.as_ref().ok_or("it is not calculated with shapes")?;
+/// The elements of an operator that moves elements: it is done to their numbers. `None` where it does
+/// more, or some are only known at run time.
+fn follow(inputs: &[Option<Input<'_>>], moved: &[usize], plan: &Plan) -> Option<Vec<Vec<Length>>> {
+    let fold = plan.fold.as_ref()?;
     let mut all: Vec<Length> = Vec::new();
     let mut marked: Vec<(ValueId, Elements)> = Vec::new();
     for &at in moved {
         let Some(input) = inputs.get(at).copied().flatten() else { continue };
-        let (Some(known), Some(own)) = (input.known, input.elements()) else {
-            return Err("some elements are only known at run time".to_owned());
-        };
+        let (known, own) = (input.known?, input.elements()?);
         let first = all.len() as i128;
         let marks = (0..own.len() as i128).map(|place| Scalar::Int(first + place));
         marked.push((input.id, Elements::from_scalars(known.ty().clone(), marks)));
         all.extend(own);
     }
     let operands = plan.operands.iter().map(|operand| {
-        let known = operand.known.as_ref().ok_or("some elements are only known at run time")?;
+        let known = operand.known.as_ref()?;
         let own = marked.iter().find(|(id, _)| *id == operand.id);
-        Ok(own.map_or_else(|| known.clone(), |(_, marks)| marks.reshaped(known.ty().clone())))
+        Some(own.map_or_else(|| known.clone(), |(_, marks)| marks.reshaped(known.ty().clone())))
     });
-    let results = fold(&operands.collect::<Result<Vec<_>, String>>()?);
+    let results = fold(&operands.collect::<Option<Vec<_>>>()?);
     let places = results.iter().map(|result| {
-        let marks = result.ints().ok_or("its elements are no integers")?;
-        let own = marks.into_iter().map(|mark| all.get(mark as usize).cloned());
-        own.collect::<Option<Vec<_>>>().ok_or_else(|| "its elements are calculated".to_owned())
+        let own = result.ints()?.into_iter().map(|mark| all.get(mark as usize).cloned());
+        own.collect::<Option<Vec<_>>>()
     });
     places.collect()
 }
