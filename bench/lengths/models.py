@@ -49,6 +49,7 @@ class Net:
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
         onnx.checker.check_model(model)
         onnx.save(model, folder / f"{stem}.onnx")
+        points = [point for point in points if all(value <= dims[name][1] for name, value in point.items())]
         (folder / f"{stem}.json").write_text(json.dumps({"dims": dims, "points": points}))
 
     def linear(self, x, width, to):
