@@ -72,8 +72,48 @@ static void many_threads(weft_model *model) {
     CHECK(pthread_join(cancelled, NULL) == 0);
 }
 
+/* Says how many rows there are: what it was compiled for, and nothing else. */
+static void any_number_of_rows(const char *path) {
+    weft_model *model = NULL;
+    weft_port in, out;
+    static float x[64 * 16], y[64 * 16 + 1];
+    for (int i = 0; i < 64 * 16; i++) x[i] = (float)i;
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    CHECK(weft_model_load(path, 2, &model) == WEFT_OK);
+    CHECK(weft_model_input(model, 0, &in) == WEFT_OK && in.shape[0] == 64);
+    size_t bytes = sizeof x;
+    CHECK(weft_model_run(model, inputs, &bytes, outputs, &bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(strstr(weft_last_error_message(), "n from 1 to 64") != NULL);
+
+    static const uint64_t numbers[] = {7, 7, 1, 64, 0, 65, 64, 3};
+    for (size_t at = 0, said = 0; at < sizeof numbers / sizeof *numbers; at++) {
+        const uint64_t shape[] = {numbers[at], 16}, *const shapes[] = {shape};
+        if (numbers[at] == 0 || numbers[at] > 64) {
+            CHECK(weft_model_bind(model, shapes) == WEFT_INVALID_ARGUMENT);
+            CHECK(strstr(weft_last_error_message(), "was compiled for n from 1 to 64") != NULL);
+        } else {
+            CHECK(weft_model_bind(model, shapes) == WEFT_OK);
+            said = numbers[at];
+        }
+        CHECK(weft_model_input(model, 0, &in) == WEFT_OK && in.shape[0] == said);
+        CHECK(weft_model_output(model, 0, &out) == WEFT_OK && out.shape[0] == said);
+        CHECK(in.bytes == said * 64 && out.bytes == said * 64);
+        memset(y, 0, sizeof y);
+        CHECK(weft_model_run(model, inputs, &in.bytes, outputs, &out.bytes) == WEFT_OK);
+        for (size_t i = 0; i < 64 * 16 + 1; i++) CHECK(y[i] == (i < said * 16 ? 2 * (float)i + 1 : 0));
+    }
+    const uint64_t narrow[] = {7, 15}, *const wrong[] = {narrow}, *const none[] = {NULL};
+    CHECK(weft_model_bind(model, wrong) == WEFT_INVALID_ARGUMENT);
+    CHECK(strstr(weft_last_error_message(), "16 elements along dimension 1, and 15") != NULL);
+    CHECK(weft_model_bind(model, none) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_bind(model, NULL) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_bind(NULL, wrong) == WEFT_INVALID_ARGUMENT);
+    weft_model_free(model);
+}
+
 int main(int argc, char **argv) {
-    CHECK(argc == 3);
+    CHECK(argc == 4);
     weft_model *model = NULL;
 
     CHECK(weft_model_load("/no/such/file", 1, &model) == WEFT_SYSTEM);
@@ -99,6 +139,10 @@ int main(int argc, char **argv) {
     CHECK(strcmp(out.name, "y") == 0 && out.rank == 1 && out.shape[0] == 64);
     CHECK(strcmp(weft_dtype_name(out.dtype), "float32") == 0);
     CHECK(weft_dtype_name(WEFT_BF16 + 100) == NULL);
+
+    const uint64_t fixed[] = {64, 16}, other[] = {63, 16}, *const shapes[] = {fixed}, *const others[] = {other};
+    CHECK(weft_model_bind(model, shapes) == WEFT_OK);
+    CHECK(weft_model_bind(model, others) == WEFT_INVALID_ARGUMENT);
 
     float x[64 * 16], y[64];
     for (int i = 0; i < 64 * 16; i++) x[i] = (float)(i / 16);
@@ -130,6 +174,7 @@ int main(int argc, char **argv) {
     CHECK(weft_model_input_count(NULL) == 0);
     weft_model_free(model);
     weft_model_free(NULL);
+    any_number_of_rows(argv[3]);
     weft_cancel_now(handle);
     weft_cancel_free(handle);
     weft_cancel_free(NULL);

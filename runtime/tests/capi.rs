@@ -5,6 +5,44 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use weft_runtime::artifact;
+use weft_runtime::length::{Length, Symbol};
+use weft_runtime::plan::{Base, Buffer, Lengths, Plan, Share};
+
+/// Writes an artifact that gives `x * 2 + 1` for 1 to 64 rows of 16 numbers, `n` of them, on two units.
+fn rows_of_any_number(dir: &Path) -> PathBuf {
+    let mut plan = Plan { name: "rows".into(), ..common::plan(2) };
+    plan.steps.truncate(2);
+    plan.kernels.truncate(1);
+    plan.ops.truncate(1);
+    plan.arena_bytes = 0;
+    plan.outputs[0].shape = vec![64, 16];
+    let buffer = |base, bytes| Buffer { base, offset: 0, bytes };
+    plan.buffers = vec![
+        buffer(Base::Input(0), 4096),
+        buffer(Base::Constant, 64),
+        buffer(Base::Output(0), 4096),
+    ];
+    let rows = || vec![vec![Length::symbol("n"), Length::number(16)]];
+    let share = |part| Share { step: part, tasks: Length::symbol("n"), part, parts: 2 };
+    plan.lengths = Lengths {
+        symbols: vec![Symbol { name: "n".into(), least: 1, most: 64, multiple: 1 }],
+        inputs: rows(),
+        outputs: rows(),
+        shares: vec![share(0), share(1)],
+        ..Lengths::default()
+    };
+    for step in &mut plan.steps {
+        (step.begin, step.end) = (0, 64);
+    }
+    let path = dir.join("rows.weft");
+    artifact::write(&path, &plan, &common::compile(common::KERNELS, dir), |out| {
+        Ok(std::io::Write::write_all(out, &common::constants())?)
+    })
+    .expect("written");
+    path
+}
+
 /// Where cargo put `libweft_runtime.so`: beside this test or one folder up.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("known");
@@ -17,6 +55,7 @@ fn library() -> PathBuf {
 fn a_c_program_runs_a_model() {
     let dir = tempfile::tempdir().expect("a folder");
     let model = common::artifact(dir.path(), 2);
+    let rows = rows_of_any_number(dir.path());
     let junk = dir.path().join("junk.weft");
     std::fs::write(&junk, "junk").expect("writable");
     let (crate_dir, library, program) =
@@ -34,7 +73,7 @@ fn a_c_program_runs_a_model() {
         .expect("cc is installed");
     assert!(compiled.success(), "the program compiles");
     let ran = Command::new(&program)
-        .args([&model, &junk])
+        .args([&model, &junk, &rows])
         .env("LD_LIBRARY_PATH", &library)
         .output()
         .expect("starts");

@@ -17,13 +17,14 @@ pub unsafe extern "C" fn weft_model_bind(model: *mut CModel, shapes: *const *con
         let Some(model) = (unsafe { model.as_mut() }) else {
             return Err(invalid("the model is null"));
         };
-        // SAFETY: passed on.
+        // SAFETY: passed on; they are read in this call only.
         let shapes = unsafe { shapes_of(model, shapes)? };
-        let shapes: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
         let bound = |ports: &[Port], shapes: &[Vec<u64>]| {
             Binding::ports(ports, shapes).iter().map(OwnedPort::new).collect()
         };
         match &mut model.model {
+            // Callers that say the same before each run pay for comparing only.
+            Held::Cpu(held) if held.binding().is_some_and(|own| own.inputs == shapes) => {}
             Held::Cpu(held) => {
                 let plan = held.plan();
                 let binding = plan.bind_shapes(&shapes).map_err(refused)?;
@@ -48,8 +49,11 @@ fn refused(why: crate::plan::BindError) -> Failure {
 ///
 /// # Safety
 ///
-/// As [`weft_model_bind`].
-unsafe fn shapes_of(model: &CModel, shapes: *const *const u64) -> Result<Vec<Vec<u64>>, Failure> {
+/// As [`weft_model_bind`]; the numbers live as long as what is returned.
+unsafe fn shapes_of<'a>(
+    model: &CModel,
+    shapes: *const *const u64,
+) -> Result<Vec<&'a [u64]>, Failure> {
     if shapes.is_null() && !model.inputs.is_empty() {
         return Err(invalid("the array of shapes is null"));
     }
@@ -58,10 +62,10 @@ unsafe fn shapes_of(model: &CModel, shapes: *const *const u64) -> Result<Vec<Vec
         // SAFETY: not null where there is an input, and by the contract one for each.
         let shape = unsafe { *shapes.add(number) };
         match (shape.is_null(), rank) {
-            (_, 0) => Ok(Vec::new()),
+            (_, 0) => Ok(&[][..]),
             (true, _) => Err(invalid(format!("the shape of input {number} is null"))),
             // SAFETY: by the contract as many numbers as the input has dimensions.
-            (false, _) => Ok(unsafe { std::slice::from_raw_parts(shape, rank) }.to_vec()),
+            (false, _) => Ok(unsafe { std::slice::from_raw_parts(shape, rank) }),
         }
     };
     model.inputs.iter().enumerate().map(shape).collect()

@@ -142,6 +142,11 @@ impl Model {
         self.bound = Some(binding);
     }
 
+    /// The lengths that were said last; of a model with fixed shapes these.
+    pub fn binding(&self) -> Option<&Binding> {
+        self.bound.as_ref()
+    }
+
     /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
     /// model, if the run may have to end early; `binding` says the lengths of this run, if not those
     /// of [`Model::bind`].
