@@ -25,6 +25,7 @@ use super::join_checks::check_one_pass;
 use super::placements::{self, Placement};
 use super::propagate::{Chain, Tiles, propagate};
 use super::views::{kernel_of, view};
+use crate::length;
 use crate::nest::{Nest, read_kernel};
 
 /// The pass.
@@ -44,6 +45,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let body = run.module.body(0).ok_or(Failed)?;
     let graphs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.graph")).collect();
     for graph in graphs {
+        refuse_lengths(run.module, graph)?;
         let mut join = Join {
             context: run.context,
             machine,
@@ -69,6 +71,19 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         drop_unused(run.module);
     }
     Ok(())
+}
+
+/// Members' tiles follow from extents: whose axes end at lengths that callers decide would do too much.
+fn refuse_lengths<'c>(module: Op<'c>, graph: Op<'c>) -> Result<(), Failed> {
+    let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
+    match ops.into_iter().find_map(Connect::of).filter(|_| length::has_symbols(module)) {
+        None => Ok(()),
+        Some(edge) => {
+            Report::new(edge.op.location(), "tensors of a module with symbols are not handed over")
+                .help("take tile.connect away, or compile for numbers instead of graph.symbol");
+            Err(Failed)
+        }
+    }
 }
 
 /// Edges in the shared memory are tensors as they lie there.
