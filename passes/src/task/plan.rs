@@ -295,8 +295,14 @@ impl<'c> Planner<'c> {
     /// Lets a step do its share of the rTasks that there are in a run.
     fn share(&mut self, step: u32, range: &task::Range<'c>) -> Result<(), PlanningError> {
         let Some([part, parts]) = range.part else { return Ok(()) };
-        let kernel = self.device_kernels.get(range.kernel).and_then(|kernel| kernel.length);
-        let tasks = kernel.and_then(|text| text.parse().ok()).ok_or_else(|| broken(range.op))?;
+        let tasks = match self.device_kernels.get(range.kernel) {
+            // How many there are follows from code: before there is any, as many as there may be.
+            None => Length::number(range.end as i64),
+            Some(kernel) => {
+                let tasks = kernel.length.and_then(|text| text.parse().ok());
+                tasks.ok_or_else(|| broken(range.op))?
+            }
+        };
         let (part, parts) = (part as u32, parts as u32);
         self.plan.lengths.shares.push(Share { step, tasks, part, parts });
         Ok(())

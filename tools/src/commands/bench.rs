@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut model = Model::load(path, args.threads)?;
     let job = Job {
         inputs: args.inputs.clone(),
-        lengths: args.compile.lengths(),
+        lengths: args.compile.lengths(&args.model),
         bench: args.repeat.max(1),
         profile: args.profile,
         timeline: args.trace.is_some(),

@@ -105,9 +105,11 @@ impl CompileArgs {
         Ok(options)
     }
 
-    /// The lengths that are said, by name.
-    pub fn lengths(&self) -> Vec<(String, u64)> {
-        let said = self.dim.iter().filter(|symbol| symbol.least == symbol.most);
+    /// The lengths that are said of a run, by name: of an artifact. What is said of a model is in the
+    /// code that is made of it.
+    pub fn lengths(&self, model: &Path) -> Vec<(String, u64)> {
+        let one = |symbol: &&Symbol| is_artifact(model) && symbol.least == symbol.most;
+        let said = self.dim.iter().filter(one);
         said.map(|symbol| (symbol.name.clone(), symbol.most)).collect()
     }
 

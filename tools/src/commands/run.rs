@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         inputs: args.inputs.clone(),
         outputs: args.outputs.clone(),
         expect: args.expect.clone(),
-        lengths: args.compile.lengths(),
+        lengths: args.compile.lengths(&args.model),
         tolerance: Tolerance { rtol: args.rtol, atol: args.atol },
         seed: args.seed,
         ..Job::default()
@@ -100,6 +100,12 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
         return Err(Failure::said(
             format!("{difference}; an artifact has no operators to compare"),
             "--bisect with the model that it was compiled from",
+        ));
+    }
+    if model.plan().has_lengths() {
+        return Err(Failure::said(
+            format!("{difference}; operators are compared at one length of each dimension"),
+            "--bisect with one number for each --dim",
         ));
     }
     let settings = Settings {

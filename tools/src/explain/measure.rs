@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use weft_runtime::Model;
 use weft_runtime::plan::CodeKind;
+use weft_runtime::session::JobError;
 
 use super::program::Job;
 use super::report::Measured;
@@ -38,13 +39,18 @@ impl Runner {
     pub fn new(unit: &mut Unit<'_>, folder: &Path, measure: &Measure) -> Result<Self, Failure> {
         let path = folder.join("model.weft");
         unit.write_artifact(&path)?;
-        let model = Model::load(&path, measure.threads)?;
+        let mut model = Model::load(&path, measure.threads)?;
         let plan = model.plan();
         if plan.code != CodeKind::Native {
             return Err(Failure::said(
                 format!("kernels of @{} do not run on this processor", plan.device),
                 "leave --run out for predicted times; `weft simulate` counts cycles",
             ));
+        }
+        if plan.has_lengths() {
+            // The greatest are those that all figures of the report are for.
+            let binding = plan.bind_names(&[]).map_err(JobError::from)?;
+            model.bind(binding);
         }
         let inputs = read_inputs(measure.inputs.as_deref(), 0, &model)?;
         let outputs = model.output_buffers();

@@ -47,6 +47,55 @@ fn rows_of_a_product() {
     check(&subject, &[symbol("seq", 1, 50)], &[&[50], &[1], &[7], &[12], &[13], &[47]]);
 }
 
+/// `--dim` says what a model is compiled for, and what an artifact is run at.
+#[test]
+fn lengths_on_the_command_line() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(24)]);
+    let y = net.op("Relu", &[&x], &[]);
+    let subject = Subject::new(net, &[&y]);
+    let said = |arguments: &[&str]| subject.command(arguments);
+    let shape = |arguments: &[&str]| {
+        let text = said(arguments).expect("it runs");
+        text.trim_end().split_once("float32 ").expect("a type").1.to_owned()
+    };
+    assert_eq!(shape(&["run", "net.onnx", "--dim", "seq=7"]), "[7, 24]");
+    assert_eq!(shape(&["run", "net.onnx", "--dim", "seq=1..50"]), "[50, 24]");
+    said(&["bench", "net.onnx", "--repeat", "1", "--dim", "seq=7"]).expect("it runs");
+    let all = ["compile", "net.onnx", "-o", "all.weft", "--dim", "seq=2..48,multiple=2"];
+    said(&all).expect("it compiles");
+    assert_eq!(shape(&["run", "all.weft"]), "[48, 24]");
+    assert_eq!(shape(&["run", "all.weft", "--dim", "seq=6"]), "[6, 24]");
+    said(&["bench", "all.weft", "--repeat", "1", "--dim", "seq=6"]).expect("it runs");
+    let refused = |arguments: &[&str], words: &str| {
+        let why = said(arguments).expect_err("it is refused");
+        assert!(why.contains(words), "{why}");
+    };
+    let range = "was compiled for seq from 2 to 48 in multiples of 2";
+    refused(&["run", "all.weft", "--dim", "seq=7"], range);
+    refused(&["run", "all.weft", "--dim", "seq=50"], range);
+    refused(&["run", "all.weft", "--dim", "past=6"], "no dimension named `past`");
+    refused(&["run", "net.onnx"], "seq");
+}
+
+/// The report is for the greatest lengths: the figures of the model that has these.
+#[test]
+fn reports_are_for_the_greatest_lengths() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(24)]);
+    let w = net.floats(&[24, 40], |place| (place % 7) as f32 / 7.0 - 0.4);
+    let y = net.op("MatMul", &[&x, &w], &[]);
+    let subject = Subject::new(net, &[&y]);
+    let all = subject.explain(&[symbol("seq", 1, 48)]);
+    let greatest = subject.explain(&[symbol("seq", 48, 48)]);
+    let figures = |report: &weft::explain::Report| {
+        let own = &report.summary;
+        (own.kernels, own.operations, own.argument_bytes, own.constant_bytes)
+    };
+    assert_eq!(figures(&all), figures(&greatest));
+    assert!(all.summary.measured_ms.is_some());
+}
+
 /// Attention: lengths along rows, lanes and sums.
 #[test]
 fn attention() {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 
 use weft::{Device, Options, Unit};
 use weft_onnx::proto::tensor_proto::DataType;
@@ -22,9 +23,10 @@ pub struct Subject {
 /// Lengths by name.
 pub type Lengths = BTreeMap<String, u64>;
 
+const MACHINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../devices/x86-avx2.mlir");
+
 fn machine() -> Device {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../devices/x86-avx2.mlir");
-    Device::asked(Some(folder))
+    Device::asked(Some(MACHINE))
 }
 
 impl Subject {
@@ -49,6 +51,30 @@ impl Subject {
         let path = self.folder.path().join("net.weft");
         unit.write_artifact(&path).map_err(|why| why.to_string())?;
         Model::load(&path, None).map_err(|why| why.to_string())
+    }
+
+    /// What `weft` says with these arguments, or why it does not.
+    pub fn command(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = Command::new(env!("CARGO_BIN_EXE_weft"))
+            .current_dir(&self.folder)
+            .args(arguments)
+            .args(["--device", MACHINE, "--no-cache"])
+            .output()
+            .expect("it starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match output.status.code() {
+            Some(0) => Ok(text(&output.stdout)),
+            Some(1) => Err(text(&output.stderr)),
+            _ => panic!("{}: {}", output.status, text(&output.stderr)),
+        }
+    }
+
+    /// What `weft explain` tells of it, with times of a run.
+    pub fn explain(&self, symbols: &[Symbol]) -> weft::explain::Report {
+        let mut options = Options { device: machine(), ..Options::default() };
+        options.import.dims = symbols.to_vec();
+        let measure = weft::explain::Measure { inputs: None, threads: None, repeat: 1 };
+        weft::explain::explain(&self.path(), &options, Some(&measure)).expect("it is explained")
     }
 
     /// Shapes of the inputs.
