@@ -126,8 +126,9 @@ graph.model @rows inputs ["x"] outputs ["y", "z"] lengths [["seq", ""], ["seq", 
 //        TASK:   task.range "sum" @reducesum_0[0 to 1] on {{.}}({{.+}}) after(%[[ONE]], %[[TWO]])
 
 // =====================================================================================
-// device: how many rTasks there are, and loops up to the length: whole tiles of 6 rows, then what is
-// left in tiles of 4, 2 and 1, which have code of their own. No row behind the last is touched.
+// device: how many rTasks there are, and loops up to the length: whole tiles of 6 rows; where more
+// than half of one is left, a tile whose rows behind the last are the last once more; then tiles of 2
+// and 1, which have code of their own. No row behind the last is touched.
 
 //      DEVICE: device.kernel @reducesum_0 tasks 1 length "1" {
 //      DEVICE:   %[[ROWS:.+]] = device.length "seq"
@@ -135,7 +136,10 @@ graph.model @rows inputs ["x"] outputs ["y", "z"] lengths [["seq", ""], ["seq", 
 //      DEVICE: device.kernel @matmul_0_relu tasks 5 length "ceil(seq, 8)" {
 //      DEVICE:   device.length "seq"
 //      DEVICE:   arith.minui
+//      DEVICE:   scf.for
 //      DEVICE:   device.alloc : memref<6x2x1x8xf32, "vreg">
-//      DEVICE:   device.alloc : memref<4x2x1x8xf32, "vreg">
+//      DEVICE:   scf.if
+//      DEVICE:   device.alloc : memref<6x2x1x8xf32, "vreg">
+//      DEVICE:   arith.minui
 //      DEVICE:   device.alloc : memref<2x2x1x8xf32, "vreg">
 //      DEVICE:   device.alloc : memref<2x1x8xf32, "vreg">
