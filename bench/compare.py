@@ -121,23 +121,29 @@ def burst(engine, seconds):
     return statistics.median(times)
 
 
+def those_that_agree(weft, peers, model, feeds, threads, folder):
+    """The peers whose results are those of weft's last run, by name, and why others are left out."""
+    engines, refused = {}, {}
+    for name, make in peers.items():
+        try:
+            engine = make(model, feeds, threads, folder)
+            engine.run()
+            if weft.differs(engine.results()):
+                raise RuntimeError("its results are not weft's")
+            engines[name] = engine
+        except Exception as error:  # whatever type the peer has
+            refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+    return engines, refused
+
+
 def measure(model, feeds, threads, peers, rounds, seconds, roofline):
     """Latencies and ratios of one model; a peer that refuses the model is left out by name.
 
     `peers` gives for each name what makes it."""
     with tempfile.TemporaryDirectory() as folder:
-        engines, refused = {}, {}
         weft = Weft(str(model), feeds, threads, folder)
         weft.run()
-        for name, make in peers.items():
-            try:
-                engine = make(str(model), feeds, threads, folder)
-                engine.run()
-                if weft.differs(engine.results()):
-                    raise RuntimeError("its results are not weft's")
-                engines[name] = engine
-            except Exception as error:  # whatever type the peer has
-                refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+        engines, refused = those_that_agree(weft, peers, str(model), feeds, threads, folder)
         engines["weft"] = weft
         for engine in engines.values():
             burst(engine, seconds / 4)

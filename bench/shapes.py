@@ -23,7 +23,7 @@ import time
 import numpy as np
 import onnx
 
-from compare import BIN, Port, Weft, burst, ratio
+from compare import BIN, Port, Weft, burst, ratio, those_that_agree
 from peers import PEERS
 
 
@@ -83,17 +83,9 @@ def measure(path, threads, rounds, seconds, peers):
             begin = time.perf_counter()
             weft.run()
             first = (time.perf_counter() - begin) * 1e3
-            engines = {"weft": weft, "static": Weft(None, feeds, threads, folder, artifact=own)}
-            refused = {}
-            for name in peers:
-                try:
-                    engine = PEERS[name](str(path), feeds, threads, folder)
-                    engine.run()
-                    if weft.differs(engine.results()):
-                        raise RuntimeError("its results are not weft's")
-                    engines[name] = engine
-                except Exception as error:  # whatever type the peer has
-                    refused[name] = (str(error).splitlines() or [type(error).__name__])[0]
+            others, refused = those_that_agree(weft, {name: PEERS[name] for name in peers}, str(path), feeds,
+                                               threads, folder)
+            engines = {"weft": weft, "static": Weft(None, feeds, threads, folder, artifact=own), **others}
             engines["static"].run()
             if weft.differs([one.view(other.dtype) for one, other in zip(engines["static"].results(), weft.results())]):
                 raise RuntimeError(f"{path.stem} {point}: one artifact and that of the point differ")

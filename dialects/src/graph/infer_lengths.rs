@@ -295,18 +295,9 @@ impl<'a, 'c> Inference<'a, 'c> {
         let from = self.of(source);
         // The tensor around it is known to be as long where it is not filled here.
         let into = self.windowed(op, target, false)?;
-        let either = |(from, into): (Option<Length>, Option<Length>)| match (from, into) {
-            (Some(one), Some(other)) if one != other => Err(InferError::Disagree { one, other }),
-            (from, into) => Ok(from.or(into)),
-        };
-        let dims: Dims = from.into_iter().zip(into).map(either).collect::<Result<_, _>>()?;
-        let whole = ty::shape(target.ty()).unwrap_or_default();
-        let part = ty::shape(source.ty()).unwrap_or_default();
-        for ((length, part), whole) in dims.iter().zip(part).zip(whole) {
-            if let Some(length) = length.as_ref().filter(|_| part != whole) {
-                return Err(InferError::Places { length: length.clone() });
-            }
-        }
+        let pairs = from.into_iter().zip(into);
+        let dims = pairs.map(|(from, into)| either(from, into)).collect::<Result<Dims, _>>()?;
+        in_all_of(&dims, source, target)?;
         self.write(op, &dims);
         self.set(op.result(0), dims);
         Ok(())
@@ -314,13 +305,7 @@ impl<'a, 'c> Inference<'a, 'c> {
 
     fn pad(&mut self, op: Op<'c>) -> Result<(), InferError> {
         let (source, dims) = (op.operand(0), self.of(op.operand(0)));
-        let (from, to) = (ty::shape(source.ty()), ty::shape(op.result(0).ty()));
-        let sizes = from.unwrap_or_default().into_iter().zip(to.unwrap_or_default());
-        for (length, (from, to)) in dims.iter().zip(sizes) {
-            if let Some(length) = length.as_ref().filter(|_| from != to) {
-                return Err(InferError::Places { length: length.clone() });
-            }
-        }
+        in_all_of(&dims, source, op.result(0))?;
         self.write(op, &dims);
         self.set(op.result(0), dims);
         Ok(())
@@ -351,6 +336,28 @@ impl<'a, 'c> Inference<'a, 'c> {
         };
         self.of(tensor).into_iter().enumerate().map(dim).collect()
     }
+}
+
+/// The one length that two tensors have along a dimension.
+pub(super) fn either(
+    one: Option<Length>,
+    other: Option<Length>,
+) -> Result<Option<Length>, InferError> {
+    match (one, other) {
+        (Some(one), Some(other)) if one != other => Err(InferError::Disagree { one, other }),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+/// Checks that `part` lies along all of `whole` where it has a length.
+fn in_all_of(dims: &Dims, part: Val<'_>, whole: Val<'_>) -> Result<(), InferError> {
+    let [part, whole] = [part, whole].map(|tensor| ty::shape(tensor.ty()).unwrap_or_default());
+    for (length, sizes) in dims.iter().zip(part.iter().zip(&whole)) {
+        if let Some(length) = length.as_ref().filter(|_| sizes.0 != sizes.1) {
+            return Err(InferError::Places { length: length.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// The lengths of a tensor of shape `from` seen with the shape `to`; `None` where elements would not

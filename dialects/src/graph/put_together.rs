@@ -10,7 +10,7 @@
 use weft_runtime::length::Length;
 
 use super::build;
-use super::infer_lengths::{Dims, InferError, Inference};
+use super::infer_lengths::{Dims, InferError, Inference, either};
 use crate::ir::{Builder, Op, attr, ty};
 use crate::lengths::OF_AXES;
 
@@ -50,16 +50,12 @@ impl<'c> Inference<'_, 'c> {
         let (from, into) = (self.of(source), self.of(target));
         let part = ty::shape(source.ty()).unwrap_or_default();
         let whole = ty::shape(target.ty()).unwrap_or_default();
-        let either =
-            |(at, (from, into)): (usize, (Option<Length>, Option<Length>))| match (from, into) {
-                _ if at == dim => Ok(None),
-                (Some(one), Some(other)) if one != other => {
-                    Err(InferError::Disagree { one, other })
-                }
-                (from, into) => Ok(from.or(into)),
-            };
+        let agreed = |(at, (from, into)): (usize, (Option<Length>, Option<Length>))| match at {
+            at if at == dim => Ok(None),
+            _ => either(from, into),
+        };
         let pairs = from.iter().cloned().zip(into).enumerate();
-        let mut dims: Dims = pairs.map(either).collect::<Result<_, _>>()?;
+        let mut dims: Dims = pairs.map(agreed).collect::<Result<_, _>>()?;
         let own = from[dim].clone();
         let length = own.clone().unwrap_or_else(|| Length::number(part[dim] as i64));
         let filled = Filled {

@@ -161,6 +161,23 @@ impl<'m> Node<'m> {
         self.inputs.get(at)?.as_ref()
     }
 
+    /// The input at `at`, if it is there: of the elements of `x`, and of shape `dims`.
+    pub fn optional_of(
+        &self,
+        at: usize,
+        name: &str,
+        x: &Operand,
+        dims: &[i64],
+    ) -> Result<Option<&Operand>> {
+        let Some(operand) = self.optional(at) else { return Ok(None) };
+        self.expect_same_element(x, operand)?;
+        if operand.dims() != dims {
+            let report = self.report(format!("reads {name:?} as {}", operand.ty));
+            return Err(report.help(Shape(dims).to_string()).invalid());
+        }
+        Ok(Some(operand))
+    }
+
     /// Every input, of an operator that takes any number of them.
     pub fn variadic(&self) -> Result<Vec<&Operand>> {
         (0..self.inputs.len()).map(|at| self.input(at, "data")).collect()

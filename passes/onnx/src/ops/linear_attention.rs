@@ -56,13 +56,7 @@ fn causal_conv(node: &Node<'_>) -> Result<Plan> {
     let mut operands = vec![x.clone(), w.clone()];
     let shapes = [(2, "bias", vec![channels]), (3, "past_state", vec![batch, channels, taps - 1])];
     for (at, name, dims) in shapes {
-        let Some(operand) = node.optional(at) else { continue };
-        node.expect_same_element(x, operand)?;
-        if operand.dims() != dims {
-            let report = node.report(format!("reads {name:?} as {}", operand.ty));
-            return Err(report.help(Shape(&dims).to_string()).invalid());
-        }
-        operands.push(operand.clone());
+        operands.extend(node.optional_of(at, name, x, &dims)?.cloned());
     }
     let (has_bias, has_past) = (node.optional(2).is_some(), node.optional(3).is_some());
     let element = x.element();

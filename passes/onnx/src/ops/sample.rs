@@ -227,15 +227,8 @@ fn deform_conv(node: &Node<'_>) -> Result<Plan> {
         (4, "mask", of(taps)),
     ];
     for (at, name, dims) in shapes {
-        let Some(operand) = node.optional(at) else { continue };
-        node.expect_same_element(x, operand)?;
-        if operand.dims() != dims {
-            let report = node.report(format!("reads {name:?} as {}", operand.ty));
-            return Err(report.help(Shape(&dims).to_string()).invalid());
-        }
-        if at > 2 {
-            operands.push(operand.clone());
-        }
+        let operand = node.optional_of(at, name, x, &dims)?;
+        operands.extend(operand.filter(|_| at > 2).cloned());
     }
     node.expect_same_element(x, w)?;
     let has_bias = node.optional(3).is_some();
