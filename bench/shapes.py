@@ -7,7 +7,8 @@
 For each point of NAME.json every round runs a burst of weft's one artifact, of one that was compiled
 for this point alone, and of each peer, which has the model with its named dimensions. A ratio is
 the median over the rounds: `static_over_weft` above 1 where the one artifact is faster, `best_over_weft`
-of the faster peer. `first_ms` is weft's first run at a length that it has not seen, `bind_us` what saying lengths takes.
+of the faster peer. `first_ms` is weft's first run at a length that it has not seen, `bind_us` what
+saying other lengths takes, and `bind_again_us` the same ones.
 """
 import argparse
 import ctypes
@@ -95,9 +96,16 @@ def measure(path, threads, rounds, seconds, peers):
             for _ in range(rounds):
                 for name, engine in engines.items():
                     times[name].append(burst(engine, seconds))
-            binds = [weft.bind(feeds) for _ in range(200)]
+            ends = [{dim: own[end] for dim, own in about["dims"].items()} for end in (0, 1)]
+            other = inputs(model, next(end for end in ends if end != point), 0)
+            fresh, again = [], []
+            for _ in range(200):
+                weft.bind(other)
+                fresh.append(weft.bind(feeds))
+                again.append(weft.bind(feeds))
             row = {"point": point, "threads": threads, "ms": {name: min(all_) for name, all_ in times.items()},
-                   "rounds_ms": times, "first_ms": first, "bind_us": statistics.median(binds),
+                   "rounds_ms": times, "first_ms": first, "bind_us": statistics.median(fresh),
+                   "bind_again_us": statistics.median(again),
                    "compile_s": {"weft": one_s, "static": own_s},
                    "static_over_weft": ratio(times["static"], times["weft"])}
             best = min((name for name in peers if name in times), key=lambda name: row["ms"][name], default=None)
@@ -109,7 +117,7 @@ def measure(path, threads, rounds, seconds, peers):
             print(f"{path.stem:12s} {str(point):16s} "
                   + "  ".join(f"{name} {ms:8.3f}" for name, ms in row["ms"].items())
                   + f"  static/weft {row['static_over_weft']:.3f}  best/weft {row.get('best_over_weft', math.nan):.2f}"
-                  + f"  first {first:.2f}  bind {row['bind_us']:.1f} us  compile {one_s:.1f} s ({own_s:.1f})"
+                  + f"  first {first:.2f}  bind {row['bind_us']:.1f} us (again {row['bind_again_us']:.1f})  compile {one_s:.1f} s ({own_s:.1f})"
                   + "".join(f"  {name}: {why}" for name, why in refused.items()), flush=True)
             weft.close()
             engines["static"].close()
