@@ -51,6 +51,20 @@ class Weft:
             compile_ = [build / "weft", "compile", model, "-o", artifact, "--no-cache", *more]
             subprocess.run(compile_, check=True)
         self.compile_s = time.perf_counter() - begin
+        self.load(artifact, threads, build)
+        self.prepare(feeds)
+        self.keep = []
+        lib, names = self.lib, [port.name.decode() for port in self.ports("input")]
+        self.inputs = self.buffers([np.ascontiguousarray(feeds[n]) for n in names])
+        ports = self.ports("output")
+        sizes = [port.bytes for port in ports]
+        lib.weft_dtype_name.restype = ctypes.c_char_p
+        self.types = [lib.weft_dtype_name(port.dtype).decode() for port in ports]
+        # Where lines of a cache begin, as the other engines lay out theirs.
+        self.shown = [floors.aligned(n) for n in sizes]
+        self.outputs = self.buffers(self.shown)
+
+    def load(self, artifact, threads, build=BIN):
         lib = ctypes.CDLL(str(build / "libweft_runtime.so"))
         lib.weft_last_error_message.restype = ctypes.c_char_p
         for count in (lib.weft_model_input_count, lib.weft_model_output_count):
@@ -59,27 +73,27 @@ class Weft:
         self.lib, self.handle = lib, ctypes.c_void_p()
         self.check(lib.weft_model_load(os.fsencode(artifact), ctypes.c_size_t(threads),
                                        ctypes.byref(self.handle)))
-        self.prepare(feeds)
-        self.keep = []
-        names = [self.port(lib.weft_model_input, i).name.decode()
-                 for i in range(lib.weft_model_input_count(self.handle))]
-        self.inputs = self.buffers([np.ascontiguousarray(feeds[n]) for n in names])
-        ports = [self.port(lib.weft_model_output, i)
-                 for i in range(lib.weft_model_output_count(self.handle))]
-        sizes = [port.bytes for port in ports]
-        lib.weft_dtype_name.restype = ctypes.c_char_p
-        self.types = [lib.weft_dtype_name(port.dtype).decode() for port in ports]
-        # Where lines of a cache begin, as the other engines lay out theirs.
-        self.shown = [floors.aligned(n) for n in sizes]
-        self.outputs = self.buffers(self.shown)
 
     def prepare(self, feeds):
         """What is to be said of a model before its ports are asked for."""
 
-    def port(self, get, index):
-        port = Port()
-        self.check(get(self.handle, ctypes.c_size_t(index), ctypes.byref(port)))
-        return port
+    def ports(self, kind):
+        """Its inputs or its outputs."""
+        get = getattr(self.lib, f"weft_model_{kind}")
+        ports = [Port() for _ in range(getattr(self.lib, f"weft_model_{kind}_count")(self.handle))]
+        for index, port in enumerate(ports):
+            self.check(get(self.handle, ctypes.c_size_t(index), ctypes.byref(port)))
+        return ports
+
+    def caches(self):
+        """For each input in whose memory an output lies, that output."""
+        output, extents, found = ctypes.c_size_t(), ctypes.POINTER(ctypes.c_uint64)(), {}
+        for at in range(self.lib.weft_model_input_count(self.handle)):
+            self.check(self.lib.weft_model_alias(self.handle, ctypes.c_size_t(at), ctypes.byref(output),
+                                                 ctypes.byref(extents)))
+            if extents:
+                found[at] = output.value
+        return found
 
     def buffers(self, arrays):
         self.keep += arrays

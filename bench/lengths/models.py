@@ -2,7 +2,8 @@
 
     python bench/lengths/models.py -o DIR [--only REGEX]
 
-Gives NAME.onnx and NAME.json: the lengths that each dimension may have, and those to measure.
+Gives NAME.onnx and NAME.json: the lengths that each dimension may have, those to measure, and whether the model has
+caches that grow.
 """
 import argparse
 import json
@@ -44,13 +45,13 @@ class Net:
         self.ports[which].append(helper.make_tensor_value_info(name, kind, shape))
         return name
 
-    def save(self, folder, stem, dims, points):
+    def save(self, folder, stem, dims, points, caches=False):
         graph = helper.make_graph(self.nodes, stem, *self.ports, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
         onnx.checker.check_model(model)
         onnx.save(model, folder / f"{stem}.onnx")
         points = [point for point in points if all(value <= dims[name][1] for name, value in point.items())]
-        (folder / f"{stem}.json").write_text(json.dumps({"dims": dims, "points": points}))
+        (folder / f"{stem}.json").write_text(json.dumps({"dims": dims, "points": points, "caches": caches}))
 
     def linear(self, x, width, to):
         return self.op("Add", self.op("MatMul", x, self.weight(width, to)), self.weight(to, scale=0.1))
@@ -115,15 +116,25 @@ def resnet(folder, stem, blocks, batches):
     net.save(folder, stem, {"batch": [1, max(batches)]}, [{"batch": batch} for batch in batches])
 
 
-def gpt2(folder, stem, layers, width=768, heads=12, words=50257, most=1024):
-    """One token behind a cache of any length."""
+def gpt2(folder, stem, layers, width=768, heads=12, words=50257, most=1024, new=1):
+    """Tokens behind a cache of any length: one, or any number up to `new`."""
     net, head = Net(), width // heads
-    token = net.port(0, "token", TensorProto.INT64, [1, 1])
+    several = new > 1
+    token = net.port(0, "token", TensorProto.INT64, [1, "new" if several else 1])
     pasts = [[net.port(0, f"past_{what}_{layer}", TensorProto.FLOAT, [1, heads, "past", head])
               for what in "kv"] for layer in range(layers)]
     table = net.weight(words, width, scale=0.1)
-    place = net.op("Gather", net.op("Shape", pasts[0][0]), net.ints(2), axis=0)
-    place = net.op("Gather", net.weight(most, width, scale=0.1), net.op("Unsqueeze", place, net.ints(0)))
+    place = net.op("Gather", net.op("Shape", pasts[0][0]), net.constant(np.int64(2)), axis=0)
+    if several:
+        end = net.op("Add", place, net.op("Gather", net.op("Shape", token), net.constant(np.int64(1)), axis=0))
+        one = net.constant(np.int64(1))
+        places = net.op("Range", place, end, one)
+        before = net.op("LessOrEqual", net.op("Unsqueeze", net.op("Range", net.constant(np.int64(0)), end, one), net.ints(0)),
+                        net.op("Unsqueeze", places, net.ints(1)))
+        hidden = net.op("Where", before, net.constant(np.float32(0)), net.constant(np.float32(-1e4)))
+    else:
+        places = net.op("Unsqueeze", place, net.ints(0))
+    place = net.op("Gather", net.weight(most, width, scale=0.1), places)
     x = net.op("Add", net.op("Gather", table, token), place)
     for layer, past in enumerate(pasts):
         parts = net.linear(net.norm(x, width), width, 3 * width)
@@ -133,27 +144,37 @@ def gpt2(folder, stem, layers, width=768, heads=12, words=50257, most=1024):
         k, v = (net.op("Concat", old, new, name=f"present_{what}_{layer}", axis=2)
                 for old, new, what in zip(past, (k, v), "kv"))
         scores = net.op("MatMul", q, net.op("Transpose", k, perm=[0, 1, 3, 2]))
-        scores = net.op("Softmax", net.op("Div", scores, net.constant(np.float32(head ** 0.5))), axis=-1)
+        scores = net.op("Div", scores, net.constant(np.float32(head ** 0.5)))
+        scores = net.op("Softmax", net.op("Add", scores, hidden) if several else scores, axis=-1)
         y = net.op("Transpose", net.op("MatMul", scores, v), perm=[0, 2, 1, 3])
         y = net.linear(net.op("Reshape", y, net.ints(0, 0, width)), width, width)
         x = net.op("Add", x, y)
         y = net.op("Gelu", net.linear(net.norm(x, width), width, 4 * width), approximate="tanh")
         x = net.op("Add", x, net.linear(y, 4 * width, width))
-    logits = net.op("MatMul", net.norm(x, width), net.op("Transpose", table, perm=[1, 0]), name="logits")
+    x = net.norm(x, width)
+    if several:
+        x = net.op("Gather", x, net.op("Sub", net.op("Gather", net.op("Shape", token), net.ints(1), axis=0), net.ints(1)), axis=1)
+    logits = net.op("MatMul", x, net.op("Transpose", table, perm=[1, 0]), name="logits")
     net.port(1, logits, TensorProto.FLOAT, [1, 1, words])
     for layer in range(layers):
         for what in "kv":
             net.port(1, f"present_{what}_{layer}", TensorProto.FLOAT, [1, heads, "all", head])
-    net.save(folder, stem, {"past": [1, most - 1]}, [{"past": past} for past in (1, 7, 64, 128, 511)])
+    if several:
+        net.save(folder, stem, {"past": [0, most - new], "new": [1, new]}, [], caches=True)
+    else:
+        net.save(folder, stem, {"past": [1, most - 1]}, [{"past": past} for past in (1, 7, 64, 128, 511)],
+                 caches=True)
 
 
 MODELS = {
     "bert": lambda folder: bert(folder, "bert", 4),
     "resnet50": lambda folder: resnet(folder, "resnet50", [3, 4, 6, 3], [1, 3, 8]),
     "gpt2": lambda folder: gpt2(folder, "gpt2", 4),
+    "generate": lambda folder: gpt2(folder, "generate", 4, most=512, new=64),
     "bert_ci": lambda folder: bert(folder, "bert_ci", 2, 64, 4, 100, 64),
     "resnet_ci": lambda folder: resnet(folder, "resnet_ci", [1, 1], [1, 3]),
     "gpt2_ci": lambda folder: gpt2(folder, "gpt2_ci", 2, 64, 4, 100, 64),
+    "generate_ci": lambda folder: gpt2(folder, "generate_ci", 2, 64, 4, 100, 64, new=8),
 }
 
 

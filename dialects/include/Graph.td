@@ -35,6 +35,9 @@ def Graph_Dialect : Dialect {
 // A length for each dimension of each input, then of each output: ["batch", ""].
 def Graph_Lengths : OptionalAttr<TypedArrayAttrBase<StrArrayAttr, "a length for each dimension of each port">>;
 
+// Pairs of an input and the output that lies in its memory: [["past", "present"]].
+def Graph_Aliases : OptionalAttr<TypedArrayAttrBase<StrArrayAttr, "pairs of an input and an output">>;
+
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Weft_Op<Graph_Dialect, mnemonic, traits>;
 
@@ -58,16 +61,23 @@ def Graph_ModelOp : Graph_Op<"model", [IsolatedFromAbove, Symbol, SingleBlock]> 
     ^bb0(%x: tensor<4x512xf32>):
     ```
 
+    An output of `aliases` lies in the memory of an input, as a cache does behind which rows are written:
+
+    ```mlir
+    graph.model @m inputs ["past", "new"] outputs ["present"] lengths [...] aliases [["past", "present"]] {
+    ```
+
     - C1: one input name per block argument, all different.
     - C2: the body ends in `graph.output`, with one value per output name.
     - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
       module.
+    - C4: an alias is of an input and an output of one type, each in no other.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
-                       Graph_Lengths:$lengths);
+                       Graph_Lengths:$lengths, Graph_Aliases:$aliases);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? attr-dict-with-keyword $body
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)? attr-dict-with-keyword $body
   }];
 }
 

@@ -82,10 +82,19 @@ def Task_InputOp : Task_Op<"input", [HasParent<"ProgramOp">]> {
 
 def Task_OutputOp : Task_Op<"output", [HasParent<"ProgramOp">]> {
   let summary = "A buffer the caller reads afterwards";
-  let arguments = (ins I64Attr:$index, StrAttr:$name);
+  let description = [{
+    ```mlir
+    %y = task.output 0 "y" : memref<4xf32>
+    %z = task.output 1 "z" in 0 : memref<4xf32>
+    ```
+
+    The second one lies in the memory of input 0, which the caller fills.
+
+    - C1: the program has the input that it lies in, of its type, and no other output lies there.
+  }];
+  let arguments = (ins I64Attr:$index, StrAttr:$name, OptionalAttr<I64Attr>:$within);
   let results = (outs Task_BufferType:$result);
-  let assemblyFormat = "$index $name attr-dict `:` type($result)";
-  let hasVerifier = 0;
+  let assemblyFormat = "$index $name (`in` $within^)? attr-dict `:` type($result)";
 }
 
 def Task_WeightOp : Task_Op<"weight", [HasParent<"ProgramOp">, Pure]> {

@@ -105,18 +105,21 @@ def Tile_GraphOp : Tile_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock]> {
     }
     ```
 
-    The function type gives the graph types that callers see; `lengths` is as in `graph.model`.
+    The function type gives the graph types that callers see; `lengths` and `aliases` are as in
+    `graph.model`.
 
     - C1: one input name per block argument, of the payload type of its graph type.
     - C2: the body ends in `tile.output`, with the payload types of the results.
     - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
       module.
+    - C4: an alias is of an input and an output of one type, each in no other.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
-                       OptionalAttr<ArrayAttr>:$lengths, TypeAttr:$signature);
+                       OptionalAttr<ArrayAttr>:$lengths,
+                       OptionalAttr<ArrayAttr>:$aliases, TypeAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? `:` $signature attr-dict-with-keyword $body
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)? `:` $signature attr-dict-with-keyword $body
   }];
 }
 

@@ -4,6 +4,7 @@
 //! modules named after a dialect hold its views, builders and verifiers, one function per numbered
 //! constraint. This crate knows no pass and no file format.
 
+pub mod aliases;
 pub mod device;
 pub mod graph;
 pub mod ir;

@@ -132,10 +132,19 @@ weft_status weft_model_output(const weft_model *model, size_t index, weft_port *
  * model meanwhile. Of a model whose shapes are fixed the shapes are checked. */
 weft_status weft_model_bind(weft_model *model, const uint64_t *const *shapes);
 
+/* Which output lies in the memory of input `input`, as a cache does behind which rows are written:
+ * SIZE_MAX if none does. Both are then one tensor, of `extents` (with the rank of the ports, valid until the
+ * model is freed) however long it is in a run: its rows lie as far apart as these say. A run is given the
+ * same pointer and size for both, at a multiple of the size of an element; it finds there what the one
+ * before has left. */
+weft_status weft_model_alias(const weft_model *model, size_t input, size_t *output,
+                             const uint64_t **extents);
+
 /* Runs the model once. Each array has one entry per input or output, in order; sizes are in
  * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written.
  * Memory at a multiple of 64 bytes is used in place, other memory is copied. Outputs must not
- * overlap each other or an input. Returns when the outputs are complete.
+ * overlap each other or an input, unless they lie in it (weft_model_alias). Returns when the outputs
+ * are complete.
  *
  * Any number of threads may run one model for the processor at once: each run has memory of its
  * own, and the caller is one of the model's threads for its own run. Where more runs are made than

@@ -27,7 +27,7 @@ mod queue;
 mod request_memory;
 mod schedule;
 mod slot;
-mod spread;
+pub(crate) mod spread;
 mod sync;
 mod tiles;
 

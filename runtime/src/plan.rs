@@ -65,16 +65,41 @@ pub struct Plan {
     pub device: String,
     /// What callers decide with each run.
     pub lengths: Lengths,
+    /// The outputs that lie in the memory of an input.
+    pub aliases: Vec<Alias>,
     /// The origin of the artifact.
     pub build: Build,
 }
 
 impl Plan {
+    /// The output that lies in the memory of an input.
+    pub fn output_within(&self, input: usize) -> Option<usize> {
+        let own = self.aliases.iter().find(|alias| alias.input as usize == input)?;
+        Some(own.output as usize)
+    }
+
+    /// The input in whose memory an output lies.
+    pub fn input_around(&self, output: usize) -> Option<usize> {
+        let own = self.aliases.iter().find(|alias| alias.output as usize == output)?;
+        Some(own.input as usize)
+    }
+
     /// The cluster of a unit, where a cluster has `units` of them, or that which it stands for.
     pub fn cluster_of(&self, unit: u32, units: u64) -> u32 {
         let of = || u64::from(unit).checked_div(units).unwrap_or(0) as u32;
         unit.checked_sub(self.units - self.clusters).unwrap_or_else(of)
     }
+}
+
+/// An input and an output that are one tensor of the caller's memory, laid out by the extents of the
+/// output's type whatever its lengths are: a run finds there what the one before left, and writes behind
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alias {
+    /// The input, by index; no buffer is part of it.
+    pub input: u32,
+    /// The output, by index.
+    pub output: u32,
 }
 
 /// The origin of an artifact; nothing here changes its results.
@@ -108,6 +133,11 @@ impl Port {
         }
         let bytes = self.shape.iter().try_fold(unit, |n, &extent| n.checked_mul(extent))?;
         (bytes <= i64::MAX as u64).then_some(bytes)
+    }
+
+    /// What it is but for its name.
+    fn as_type(&self) -> (DType, &[u64]) {
+        (self.dtype, &self.shape)
     }
 
     /// Number of elements, or `None` if the tensor is too large.

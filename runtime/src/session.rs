@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use crate::compare::{Difference, Tolerance, compare};
+use crate::cpu::spread;
 use crate::measure::{Measurement, measure, timeline_run};
 use crate::model::{Model, ModelError, output_buffers};
 use crate::npz::{self, Npz, NpzError};
-use crate::plan::{BindError, Binding, CodeKind, Port};
+use crate::plan::{Alias, BindError, Binding, CodeKind, Plan, Port};
 use crate::random;
 use crate::tensor::Tensor;
 use crate::timeline::Timeline;
@@ -72,6 +73,27 @@ fn whole_lines(buffer: &mut Vec<u8>) -> &mut [u8] {
     &mut buffer[begin..begin + bytes]
 }
 
+/// The memory of an input and of the output that lies there, with the rows of a dense tensor.
+fn whole_of(plan: &Plan, alias: &Alias, input: &Tensor) -> Vec<u8> {
+    let port = &plan.outputs[alias.output as usize];
+    let (mut whole, size) = (vec![0; port.bytes().unwrap_or(0) as usize], port.dtype.bytes());
+    spread::runs(&input.shape, &port.shape, |dense, own, count| {
+        let [dense, own, bytes] = [dense, own, count].map(|elements| elements * size);
+        whole[own..own + bytes].copy_from_slice(&input.bytes[dense..dense + bytes]);
+    });
+    whole
+}
+
+/// The dense tensor of a port of which `whole` is laid out.
+fn part_of(whole: &Port, port: &Port, bytes: &[u8]) -> Vec<u8> {
+    let (mut part, size) = (vec![0; port.bytes().unwrap_or(0) as usize], port.dtype.bytes());
+    spread::runs(&port.shape, &whole.shape, |dense, own, count| {
+        let [dense, own, count] = [dense, own, count].map(|elements| elements * size);
+        part[dense..dense + count].copy_from_slice(&bytes[own..own + count]);
+    });
+    part
+}
+
 impl Job {
     /// Does the job. Outputs are written before they are compared, so that those of a failed
     /// comparison can be looked at.
@@ -82,8 +104,14 @@ impl Job {
         }
         let inputs = self.read_inputs(model)?;
         let ports = self.bind(model, &inputs)?;
-        let inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
+        let aliases = model.plan().aliases.clone();
         let mut rooms = output_buffers(&ports);
+        for alias in &aliases {
+            let room = whole_of(model.plan(), alias, &inputs[alias.input as usize]);
+            rooms[alias.output as usize] = room;
+        }
+        let mut inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
+        aliases.iter().for_each(|alias| inputs[alias.input as usize] = &[]);
         let mut places: Vec<&mut [u8]> = rooms.iter_mut().map(whole_lines).collect();
         let measurement = if self.bench > 0 {
             Some(measure(model, &inputs, &mut places, self.bench, self.profile)?)
@@ -93,8 +121,14 @@ impl Job {
         };
         let timeline =
             if self.timeline { Some(timeline_run(model, &inputs, &mut places)?) } else { None };
+        let plan = model.plan();
+        let dense = |(number, port): (usize, &Port), bytes: &[u8]| match plan.input_around(number) {
+            Some(_) => part_of(&plan.outputs[number], port, bytes),
+            None => bytes.to_vec(),
+        };
+        let own = ports.iter().enumerate().zip(places);
         let outputs: Vec<Tensor> =
-            ports.iter().zip(places).map(|(p, b)| Tensor::of_port(p, b.to_vec())).collect();
+            own.map(|(port, bytes)| Tensor::of_port(port.1, dense(port, bytes))).collect();
         if let Some(path) = &self.outputs {
             npz::write(path, ports.iter().map(|p| p.name.as_str()).zip(&outputs))?;
         }

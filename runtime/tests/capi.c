@@ -112,8 +112,41 @@ static void any_number_of_rows(const char *path) {
     weft_model_free(model);
 }
 
+/* Rows that are written over, in memory for all that there may be. */
+static void rows_in_place(const char *path) {
+    static float x[64 * 16], y[64 * 16];
+    weft_model *model;
+    weft_port in, out;
+    size_t output = 7;
+    const uint64_t *extents;
+    CHECK(weft_model_load(path, 2, &model) == WEFT_OK);
+    CHECK(weft_model_alias(model, 0, &output, &extents) == WEFT_OK && output == 0);
+    CHECK(extents[0] == 64 && extents[1] == 16);
+    CHECK(weft_model_alias(model, 1, &output, &extents) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_alias(model, 0, NULL, &extents) == WEFT_INVALID_ARGUMENT);
+    const uint64_t shape[] = {7, 16}, *const shapes[] = {shape};
+    CHECK(weft_model_bind(model, shapes) == WEFT_OK);
+    CHECK(weft_model_input(model, 0, &in) == WEFT_OK && weft_model_output(model, 0, &out) == WEFT_OK);
+    CHECK(in.shape[0] == 7 && out.shape[0] == 7 && in.bytes == sizeof x && out.bytes == sizeof x);
+    const void *inputs[] = {x};
+    void *outputs[] = {x}, *others[] = {y};
+    for (size_t i = 0; i < 64 * 16; i++) x[i] = (float)i;
+    CHECK(weft_model_run(model, inputs, &in.bytes, others, &out.bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(strstr(weft_last_error_message(), "are one tensor, and two were given") != NULL);
+    size_t few = 7 * 64;
+    CHECK(weft_model_run(model, inputs, &few, outputs, &few) == WEFT_INVALID_ARGUMENT);
+    void *odd[] = {(char *)x + 1};
+    const void *odd_inputs[] = {odd[0]};
+    CHECK(weft_model_run(model, odd_inputs, &in.bytes, odd, &out.bytes) == WEFT_INVALID_ARGUMENT);
+    CHECK(strstr(weft_last_error_message(), "at no multiple of 4 bytes") != NULL);
+    for (int run = 0; run < 2; run++)
+        CHECK(weft_model_run(model, inputs, &in.bytes, outputs, &out.bytes) == WEFT_OK);
+    for (size_t i = 0; i < 64 * 16; i++) CHECK(x[i] == (i < 7 * 16 ? 4 * (float)i + 3 : (float)i));
+    weft_model_free(model);
+}
+
 int main(int argc, char **argv) {
-    CHECK(argc == 4);
+    CHECK(argc == 5);
     weft_model *model = NULL;
 
     CHECK(weft_model_load("/no/such/file", 1, &model) == WEFT_SYSTEM);
@@ -141,6 +174,9 @@ int main(int argc, char **argv) {
     CHECK(weft_dtype_name(WEFT_BF16 + 100) == NULL);
 
     const uint64_t fixed[] = {64, 16}, other[] = {63, 16}, *const shapes[] = {fixed}, *const others[] = {other};
+    size_t alias;
+    const uint64_t *extents;
+    CHECK(weft_model_alias(model, 0, &alias, &extents) == WEFT_OK && alias == SIZE_MAX && extents == NULL);
     CHECK(weft_model_bind(model, shapes) == WEFT_OK);
     CHECK(weft_model_bind(model, others) == WEFT_INVALID_ARGUMENT);
 
@@ -175,6 +211,7 @@ int main(int argc, char **argv) {
     weft_model_free(model);
     weft_model_free(NULL);
     any_number_of_rows(argv[3]);
+    rows_in_place(argv[4]);
     weft_cancel_now(handle);
     weft_cancel_free(handle);
     weft_cancel_free(NULL);

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use weft_runtime::artifact;
 use weft_runtime::length::{Length, Symbol};
-use weft_runtime::plan::{Base, Buffer, Lengths, Plan, Share};
+use weft_runtime::plan::{Alias, Base, Buffer, Lengths, Plan, Share};
 
 /// Writes an artifact that gives `x * 2 + 1` for 1 to 64 rows of 16 numbers, `n` of them, on two units.
 fn rows_of_any_number(dir: &Path) -> PathBuf {
@@ -43,6 +43,21 @@ fn rows_of_any_number(dir: &Path) -> PathBuf {
     path
 }
 
+/// The same where the rows are written over.
+fn rows_in_place(dir: &Path) -> PathBuf {
+    let path = rows_of_any_number(dir);
+    let rows = artifact::Artifact::open(&path).expect("readable");
+    let mut plan = rows.plan().clone();
+    plan.buffers[0].base = Base::Output(0);
+    plan.aliases = vec![Alias { input: 0, output: 0 }];
+    let path = dir.join("in-place.weft");
+    artifact::write(&path, &plan, rows.code(), |out| {
+        Ok(std::io::Write::write_all(out, rows.constants())?)
+    })
+    .expect("written");
+    path
+}
+
 /// Where cargo put `libweft_runtime.so`: beside this test or one folder up.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("known");
@@ -56,6 +71,7 @@ fn a_c_program_runs_a_model() {
     let dir = tempfile::tempdir().expect("a folder");
     let model = common::artifact(dir.path(), 2);
     let rows = rows_of_any_number(dir.path());
+    let in_place = rows_in_place(dir.path());
     let junk = dir.path().join("junk.weft");
     std::fs::write(&junk, "junk").expect("writable");
     let (crate_dir, library, program) =
@@ -73,7 +89,7 @@ fn a_c_program_runs_a_model() {
         .expect("cc is installed");
     assert!(compiled.success(), "the program compiles");
     let ran = Command::new(&program)
-        .args([&model, &junk, &rows])
+        .args([&model, &junk, &rows, &in_place])
         .env("LD_LIBRARY_PATH", &library)
         .output()
         .expect("starts");

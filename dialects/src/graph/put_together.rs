@@ -12,7 +12,7 @@ use weft_runtime::length::Length;
 use super::build;
 use super::infer_lengths::{Dims, InferError, Inference, either};
 use crate::ir::{Builder, Op, attr, ty};
-use crate::lengths::OF_AXES;
+use crate::lengths::{self, OF_AXES};
 
 /// How far a tensor is put together.
 #[derive(Clone, Debug)]
@@ -41,6 +41,45 @@ impl<'c> Inference<'_, 'c> {
         let none = Filled { dim, extent: 0, length: Length::default() };
         let before = if fresh { none } else { self.filled.get(&target)?.clone() };
         (before.dim == dim && offsets[dim] == before.extent as i64).then_some(before)
+    }
+
+    /// The dimension along which a part begins where the rows of a tensor end, by a `graph.length`.
+    pub(super) fn is_behind(&self, op: Op<'c>) -> Option<usize> {
+        let read = |name: &str| op.attr(name).and_then(attr::ints);
+        let (offsets, strides) = (read("static_offsets")?, read("static_strides")?);
+        let at = |dim: &usize| offsets[*dim] == i64::MIN;
+        let dims: Vec<usize> = (0..offsets.len()).filter(at).collect();
+        let ([dim], [_, target, place]) = (&dims[..], &op.operands()[..]) else { return None };
+        let place = place.def().filter(|op| op.is("graph.length"))?;
+        let place = lengths::read(place.attr("length").and_then(attr::string)?).ok()??;
+        let others = (0..offsets.len()).all(|other| other == *dim || offsets[other] == 0);
+        let plain = others && strides.iter().all(|&stride| stride == 1);
+        (plain && self.of(*target)[*dim].as_ref() == Some(&place)).then_some(*dim)
+    }
+
+    /// A tensor with a part behind its rows is as much longer.
+    pub(super) fn longer(&mut self, op: Op<'c>, dim: usize) -> Result<(), InferError> {
+        let [source, target] = [op.operand(0), op.operand(1)];
+        let (from, into) = (self.of(source), self.of(target));
+        let part = ty::shape(source.ty()).unwrap_or_default();
+        let whole = ty::shape(target.ty()).unwrap_or_default();
+        let mut dims = Dims::new();
+        for (at, (own, around)) in from.iter().zip(into).enumerate() {
+            let own = own.clone();
+            if at == dim {
+                let length = own.unwrap_or_else(|| Length::number(part[dim] as i64));
+                dims.push(around.map(|around| around.plus(&length, 1)));
+                continue;
+            }
+            let length = either(own, around)?;
+            if let Some(length) = length.as_ref().filter(|_| part[at] != whole[at]) {
+                return Err(InferError::Places { length: length.clone() });
+            }
+            dims.push(length);
+        }
+        self.write(op, &from);
+        self.set(op.result(0), dims);
+        Ok(())
     }
 
     /// Lets a part begin where those before it end in a run.

@@ -1,12 +1,13 @@
 //! Constraints of the `graph` dialect.
 
+use crate::aliases;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::lengths::{check_attr, check_ports, check_symbol};
 use crate::verify::{Table, check_table, count};
 use melior::ir::AttributeLike;
 
 const TABLE: Table = &[
-    ("graph.model", &[model_c1, model_c2, model_c3]),
+    ("graph.model", &[model_c1, model_c2, model_c3, model_c4]),
     ("graph.symbol", &[check_symbol]),
     ("graph.length", &[length_c1]),
     ("graph.weight", &[weight_c1]),
@@ -62,6 +63,14 @@ fn model_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
     let types: Vec<_> = block.args().iter().chain(&results).map(|value| value.ty()).collect();
     check_ports(op, &types, diag);
+}
+
+/// C4. An alias is of an input and an output of one type, each in no other.
+fn model_c4<'c>(op: Op<'c>, diag: &mut Diagnostics) {
+    let Some(block) = op.first_block(0) else { return };
+    let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
+    let types = |values: &[Val<'c>]| values.iter().map(|value| value.ty()).collect::<Vec<_>>();
+    aliases::check(op, [&types(&block.args()), &types(&results)], diag);
 }
 
 /// C1. It is of symbols of the module.

@@ -152,7 +152,20 @@ impl<'c> Payload<'c> {
         offsets: &[i64],
         strides: &[i64],
     ) -> Val<'c> {
+        self.insert_at(source, target, (offsets, &[]), strides)
+    }
+
+    /// The same at offsets of which some, `i64::MIN` in the list, are values.
+    pub fn insert_at(
+        &mut self,
+        source: Val<'c>,
+        target: Val<'c>,
+        (offsets, places): (&[i64], &[Val<'c>]),
+        strides: &[i64],
+    ) -> Val<'c> {
         let context = self.context();
+        let operands = [&[source, target], places].concat();
+        let segments = [1, 1, places.len() as i32, 0, 0];
         let sizes: Vec<_> = ty::shape(source.ty())
             .expect("the window has a static shape")
             .iter()
@@ -161,13 +174,13 @@ impl<'c> Payload<'c> {
         self.b
             .op_with(
                 "tensor.insert_slice",
-                &[source, target],
+                &operands,
                 &[target.ty()],
                 &[
                     ("static_offsets", attr::of_ints(context, offsets)),
                     ("static_sizes", attr::of_ints(context, &sizes)),
                     ("static_strides", attr::of_ints(context, strides)),
-                    ("operandSegmentSizes", attr::of_ints32(context, &[1, 1, 0, 0, 0])),
+                    ("operandSegmentSizes", attr::of_ints32(context, &segments)),
                 ],
                 0,
             )

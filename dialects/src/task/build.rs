@@ -68,18 +68,36 @@ impl<'c> ProgramOp<'_, 'c> {
 
 /// `task.input index "name" : ty`.
 pub fn input<'c>(b: &mut Builder<'c>, index: u64, name: &str, ty: Type<'c>) -> Val<'c> {
-    port(b, "task.input", index, name, ty)
+    port(b, "task.input", index, name, None, ty)
 }
 
 /// `task.output index "name" : ty`.
 pub fn output<'c>(b: &mut Builder<'c>, index: u64, name: &str, ty: Type<'c>) -> Val<'c> {
-    port(b, "task.output", index, name, ty)
+    port(b, "task.output", index, name, None, ty)
 }
 
-fn port<'c>(b: &mut Builder<'c>, kind: &str, index: u64, name: &str, ty: Type<'c>) -> Val<'c> {
+/// `task.output index "name" in input : ty`.
+pub fn output_within<'c>(
+    b: &mut Builder<'c>,
+    (index, input): (u64, u64),
+    name: &str,
+    ty: Type<'c>,
+) -> Val<'c> {
+    port(b, "task.output", index, name, Some(input), ty)
+}
+
+fn port<'c>(
+    b: &mut Builder<'c>,
+    kind: &str,
+    index: u64,
+    name: &str,
+    within: Option<u64>,
+    ty: Type<'c>,
+) -> Val<'c> {
     let context = b.context();
-    let attributes =
-        [("index", attr::of_int(context, index as i64)), ("name", attr::of_string(context, name))];
+    let number = |value: u64| attr::of_int(context, value as i64);
+    let mut attributes = vec![("index", number(index)), ("name", attr::of_string(context, name))];
+    attributes.extend(within.map(|input| ("within", number(input))));
     b.op_with(kind, &[], &[ty], &attributes, 0).result(0)
 }
 

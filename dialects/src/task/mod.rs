@@ -205,6 +205,8 @@ pub struct Port<'c> {
     pub index: u64,
     /// Its name.
     pub name: &'c str,
+    /// The input in whose memory an output lies.
+    pub within: Option<u64>,
 }
 
 impl<'c> Port<'c> {
@@ -223,7 +225,7 @@ impl<'c> Port<'c> {
             return None;
         }
         let name = op.attr("name").and_then(attr::string)?;
-        Some(Self { op, index: number(op, "index")?, name })
+        Some(Self { op, index: number(op, "index")?, name, within: number(op, "within") })
     }
 }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Buffer, Range};
+use super::{Buffer, Port, Range};
 use crate::device;
 use crate::ir::{Block, Op, Val, parts};
 use crate::tile;
@@ -85,6 +85,8 @@ type Segment = usize;
 struct Storage<'c> {
     pieces: Segment,
     places: FxHashMap<Val<'c>, BufferSegments<'c>>,
+    /// What the caller has written, and ranges may write over.
+    given: Vec<Segment>,
 }
 
 #[derive(Clone)]
@@ -100,7 +102,19 @@ impl<'c> Storage<'c> {
     fn of(body: Block<'c>) -> Self {
         let mut storage = Self::default();
         storage.add_arenas(body);
+        let outputs = || body.iter().filter_map(Port::output);
+        let shared = |op| {
+            let input = Port::input(op)?;
+            outputs().find(|output| output.within == Some(input.index))
+        };
         for op in body.iter() {
+            if Port::output(op).is_some_and(|port| port.within.is_some()) {
+                continue;
+            }
+            if let Some(output) = shared(op) {
+                storage.add_shared(op, output.op);
+                continue;
+            }
             match op.name() {
                 "task.output" => storage.add_own(op, true),
                 "task.input" | "task.weight" | "task.literal" | "task.constant" => {
@@ -150,6 +164,17 @@ impl<'c> Storage<'c> {
             let pieces = self.pieces..self.pieces + 1;
             self.pieces += 1;
             self.places.insert(value, BufferSegments { pieces, made_by: op, writable });
+        }
+    }
+
+    /// An input, and the output that lies in it.
+    fn add_shared(&mut self, input: Op<'c>, output: Op<'c>) {
+        let pieces = self.pieces..self.pieces + 1;
+        self.given.push(self.pieces);
+        self.pieces += 1;
+        for value in [input, output].into_iter().flat_map(Op::results) {
+            let pieces = pieces.clone();
+            self.places.insert(value, BufferSegments { pieces, made_by: output, writable: true });
         }
     }
 
@@ -315,6 +340,9 @@ impl<'c, 'k> Walk<'c, 'k> {
             return class;
         }
         let mut written: SegmentSet = vec![0; self.storage.pieces.div_ceil(64)];
+        for piece in &self.storage.given {
+            written[piece / 64] |= 1 << (piece % 64);
+        }
         let mut before: Vec<Class> = numbers.iter().map(|&number| self.ranges[number].0).collect();
         before.sort_unstable();
         before.dedup();

@@ -1,6 +1,6 @@
 //! Constraints of the `task` dialect.
 
-use super::{Buffer, Clusters, Program, Range, forward, order, viewed};
+use super::{Buffer, Clusters, Port, Program, Range, forward, order, viewed};
 use crate::device::{Machine, Scope};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::lengths;
@@ -19,6 +19,7 @@ const TABLE: Table = &[
             calls, program_c5,
         ],
     ),
+    ("task.output", &[output_c1]),
     ("task.literal", &[literal_c1]),
     ("task.constant", &[constant_c1]),
     ("task.buffer", &[buffer_c1, buffer_c2]),
@@ -152,6 +153,37 @@ fn check_ports<'c>(op: Op<'c>, kind: &'static str, types: &[Type<'c>], diag: &mu
             format!("the signature has {ty} at {index}, and there is no {kind} {index}"),
         )
         .help(format!("write one {kind} for each type of the signature"));
+    }
+}
+
+/// C1. The program has the input that it lies in, of its type, and no other output lies there.
+fn output_c1<'c>(op: Op<'c>, diag: &mut Diagnostics) {
+    let Some((port, index)) = Port::output(op).and_then(|port| Some((port, port.within?))) else {
+        return;
+    };
+    let Some(program) = op.parent() else { return };
+    let inputs = inside(program, "task.input").filter_map(Port::input);
+    let of = |port: &Port<'c>| port.op.results().first().map(|result| result.ty());
+    match inputs.into_iter().find(|input| input.index == index) {
+        None => {
+            let what =
+                format!("task.output {} lies in input {index}, which is not there", port.index);
+            diag.error(op, what).help("name an input by its number");
+        }
+        Some(input) if of(&input) != of(&port) => {
+            let types =
+                [of(&port), of(&input)].map(|ty| ty.map_or(String::new(), |ty| ty.to_string()));
+            let what = format!("task.output {} of {} lies in {}", port.index, types[0], types[1]);
+            diag.error(op, what).note(input.op, "the input is here").help("both have one type");
+        }
+        Some(_) => {}
+    }
+    let mut others = inside(program, "task.output").filter_map(Port::output);
+    let earlier = others.find(|other| other.within == Some(index));
+    if let Some(earlier) = earlier.filter(|earlier| earlier.op != op) {
+        diag.error(op, format!("two outputs lie in input {index}"))
+            .note(earlier.op, "the first one is here")
+            .help("let one lie there");
     }
 }
 

@@ -4,6 +4,7 @@ use super::verify_schedule::{
     compute_c6, compute_c7, compute_c8, compute_c9, compute_c10, compute_c11, compute_c12,
 };
 use super::{Run, axes, mapped_axes, nest, places};
+use crate::aliases;
 use crate::device::{ARENA_ALIGN, Machine};
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::lengths::{check_ports, check_shifts};
@@ -13,7 +14,7 @@ use crate::verify::{
 };
 
 const TABLE: Table = &[
-    ("tile.graph", &[graph_c1, graph_c2, graph_c3, runs]),
+    ("tile.graph", &[graph_c1, graph_c2, graph_c3, graph_c4, runs]),
     ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),
@@ -111,6 +112,14 @@ fn graph_c3(op: Op<'_>, diag: &mut Diagnostics) {
     let signature = op.attr("signature").and_then(attr::type_of);
     if let Some((inputs, outputs)) = signature.and_then(ty::function) {
         check_ports(op, &[inputs, outputs].concat(), diag);
+    }
+}
+
+/// C4. An alias is of an input and an output of one type, each in no other.
+fn graph_c4(op: Op<'_>, diag: &mut Diagnostics) {
+    let signature = op.attr("signature").and_then(attr::type_of);
+    if let Some((inputs, outputs)) = signature.and_then(ty::function) {
+        aliases::check(op, [&inputs, &outputs], diag);
     }
 }
 

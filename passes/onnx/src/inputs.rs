@@ -27,11 +27,52 @@ pub struct Options {
     pub symbols: BTreeMap<String, i64>,
     /// What callers may decide between from run to run, by the symbol that the model uses.
     pub dims: Vec<Symbol>,
+    /// The outputs that lie in the memory of an input.
+    pub aliases: Vec<Alias>,
     /// How many tensors graph inputs hold that are sequences, or optional, by name.
     pub tensors: BTreeMap<String, usize>,
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
     /// at compile time, such as the shape of a Reshape, this is what it is told.
     pub known_inputs: BTreeMap<String, Elements>,
+}
+
+/// Outputs that lie in the memory of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alias {
+    /// By name; a `*` in both stands for any text.
+    Named {
+        /// The input.
+        input: String,
+        /// The output.
+        output: String,
+    },
+    /// All inputs that have no other use than that rows are put behind theirs, which gives an output.
+    Caches,
+}
+
+impl std::str::FromStr for Alias {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        if text == "caches" {
+            return Ok(Self::Caches);
+        }
+        let stars = |name: &str| name.matches('*').count();
+        match text.split_once('=') {
+            Some((input, output))
+                if !input.is_empty()
+                    && !output.is_empty()
+                    && stars(input) == stars(output)
+                    && stars(input) < 2 =>
+            {
+                Ok(Self::Named { input: input.to_owned(), output: output.to_owned() })
+            }
+            _ => {
+                Err("an input and an output, as past=present or past_*=present_*, or `caches`"
+                    .into())
+            }
+        }
+    }
 }
 
 impl Default for Options {
@@ -42,6 +83,7 @@ impl Default for Options {
             offered: BTreeMap::new(),
             symbols: BTreeMap::new(),
             dims: Vec::new(),
+            aliases: Vec::new(),
             tensors: BTreeMap::new(),
             known_inputs: BTreeMap::new(),
         }

@@ -45,7 +45,7 @@ pub use elements::{Elements, Scalar};
 pub use error::{ImportError, Report, Result};
 pub use graph::{Graph, Vertex};
 pub use import::{Imported, check, import, import_model, operators};
-pub use inputs::Options;
+pub use inputs::{Alias, Options};
 pub use model::Model;
 pub use tensor::{Stored, stored_file, tensor_file};
 pub use types::{ElementType, TensorType};

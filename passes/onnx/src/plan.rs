@@ -76,6 +76,8 @@ pub struct Plan {
     pub fold: Option<FoldFn>,
     /// Tables that were calculated here: the payload's last arguments, after the operands.
     pub tables: Vec<Elements>,
+    /// The dimension of its first operand along which the second one names places, where it does.
+    pub looks_up: Option<usize>,
 }
 
 impl Plan {
@@ -85,7 +87,8 @@ impl Plan {
         results: Vec<TensorType>,
         payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
     ) -> Self {
-        Self { operands, results, payload: Box::new(payload), fold: None, tables: Vec::new() }
+        let payload = Box::new(payload);
+        Self { operands, results, payload, fold: None, tables: Vec::new(), looks_up: None }
     }
 
     /// Gives the payload constants that no tensor of the model holds, such as places to read.

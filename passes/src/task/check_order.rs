@@ -241,7 +241,14 @@ impl<'c> WrittenBuffers<'c> {
                 let space = names.binary_search(&place(&buffer)).unwrap_or(0);
                 known.insert(op.result(0), (space, buffer.offset, storage));
             } else if let Some(port) = task::Port::output(op) {
-                known.insert(op.result(0), (names.len() + port.index as usize, 0, storage));
+                let place = (names.len() + port.index as usize, 0, storage);
+                let mut ops = program.body.iter();
+                let input = ops.find(|op| {
+                    let input = task::Port::input(*op).map(|input| input.index);
+                    input.is_some() && input == port.within
+                });
+                let values = input.iter().chain([&op]).map(|op| op.result(0));
+                known.extend(values.map(|value| (value, place)));
             }
         }
         Self { memories: names.len(), known }

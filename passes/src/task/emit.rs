@@ -50,8 +50,12 @@ pub(crate) fn emit<'c>(
         schedule,
         shown: vec![Vec::new(); lowered.storages.len()],
     };
-    writer.ports(build::input, &graph.inputs, &lowered.inputs);
-    writer.ports(build::output, &graph.outputs, &lowered.outputs);
+    for (index, (name, &storage)) in graph.inputs.iter().zip(&lowered.inputs).enumerate() {
+        writer.define(storage, |b, ty| build::input(b, index as u64, name, ty));
+    }
+    for (index, (name, &storage)) in graph.outputs.iter().zip(&lowered.outputs).enumerate() {
+        writer.output(index as u64, name, storage);
+    }
     for constant in &lowered.constants {
         writer.constant(constant)?;
     }
@@ -72,9 +76,6 @@ fn moved<'c>(lowered: &Lowered<'c>, kernels: &Kernels<'c>, jobs: usize) -> BTree
     moved
 }
 
-/// Makes an input or an output of the program.
-type BuildPort<'c> = fn(&mut Builder<'c>, u64, &str, Type<'c>) -> Val<'c>;
-
 struct Writer<'a, 'c> {
     b: Builder<'c>,
     lowered: &'a Lowered<'c>,
@@ -93,9 +94,14 @@ impl<'c> Writer<'_, 'c> {
         memref(self.lowered.storages[number].ty)
     }
 
-    fn ports(&mut self, build: BuildPort<'c>, names: &[&str], storages: &[usize]) {
-        for (index, (name, &storage)) in names.iter().zip(storages).enumerate() {
-            self.define(storage, |b, ty| build(b, index as u64, name, ty));
+    /// An output, which may lie in an input.
+    fn output(&mut self, index: u64, name: &str, storage: usize) {
+        match self.lowered.inputs.iter().position(|&input| input == storage) {
+            Some(input) => {
+                let ty = self.ty(storage);
+                build::output_within(&mut self.b, (index, input as u64), name, ty);
+            }
+            None => self.define(storage, |b, ty| build::output(b, index, name, ty)),
         }
     }
 

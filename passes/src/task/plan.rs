@@ -20,7 +20,8 @@ use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::{lengths, task};
 use weft_runtime::length::Length;
 use weft_runtime::plan::{
-    Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Shift, Step,
+    Alias, Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Shift,
+    Step,
 };
 
 use crate::arch;
@@ -113,6 +114,11 @@ pub fn plan<'c>(
     planner.plan.inputs = ports("input", &ops, &program.input_types)?;
     planner.plan.outputs = ports("output", &ops, &program.output_types)?;
     planner.plan.lengths = port_lengths(program, &planner.plan);
+    let outputs = ops.iter().filter_map(|&op| task::Port::output(op));
+    let alias = |port: task::Port<'_>| {
+        Some(Alias { input: port.within? as u32, output: port.index as u32 })
+    };
+    planner.plan.aliases = outputs.filter_map(alias).collect();
     planner.plan.constant_bytes = planner.sources.bytes;
     for op in ops {
         planner.statement(op)?;
@@ -207,7 +213,9 @@ impl<'c> Planner<'c> {
             return Ok(self.places.get(&task::viewed(value)).copied());
         }
         let (base, offset) = if let Some(port) = task::Port::input(op) {
-            (Base::Input(port.index as u32), 0)
+            let own = |alias: &&Alias| u64::from(alias.input) == port.index;
+            let alias = self.plan.aliases.iter().find(own);
+            (alias.map_or(Base::Input(port.index as u32), |alias| Base::Output(alias.output)), 0)
         } else if let Some(port) = task::Port::output(op) {
             (Base::Output(port.index as u32), 0)
         } else if let Some(buffer) = task::Buffer::of(op) {

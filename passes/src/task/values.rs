@@ -17,8 +17,8 @@ use std::collections::{HashMap, HashSet};
 
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Type, Val, ty};
-use weft_dialects::lengths;
 use weft_dialects::tile::{Empty, Graph, Run};
+use weft_dialects::{aliases, lengths};
 
 use crate::length::{self, Length};
 
@@ -141,8 +141,11 @@ pub(crate) fn lower<'c>(
     let long: Vec<bool> = lengths.iter().map(|dims| dims.iter().any(Option::is_some)).collect();
     let values = HashMap::new();
     let mut lowering = Lowering { uses, out, values, kernels, shared, shorter: HashSet::new() };
+    let aliases = aliases::of(graph.op);
     for (number, arg) in graph.body.args().into_iter().enumerate() {
-        let storage = lowering.storage(graph.op, arg.ty(), StorageClass::Input)?;
+        let alias = aliases.iter().find(|alias| alias.input == number);
+        let class = alias.map_or(StorageClass::Input, |alias| StorageClass::Output(alias.output));
+        let storage = lowering.storage(graph.op, arg.ty(), class)?;
         if long.get(number) == Some(&true) {
             lowering.shorter.insert(storage);
         }
@@ -311,7 +314,8 @@ impl<'c> Lowering<'c, '_> {
 
     /// Returns whether the run at `position` may overwrite `init` where it lies.
     fn dies(&self, position: usize, init: Val<'c>, storage: usize, args: &[Arg<'c>]) -> bool {
-        matches!(self.out.storages[storage].class, StorageClass::Arena(_))
+        // An output this early is an input in whose memory it lies.
+        matches!(self.out.storages[storage].class, StorageClass::Arena(_) | StorageClass::Output(_))
             && self.uses.last.get(&root(init)) == Some(&position)
             && args.iter().all(|arg| arg.storage != storage)
     }
@@ -349,6 +353,7 @@ impl<'c> Lowering<'c, '_> {
                     self.out.storages[own].ty = value.ty();
                     own
                 }
+                Content::In(own) if self.out.storages[own].class == class => own,
                 Content::In(other) => {
                     let own = self.storage(graph.op, value.ty(), class)?;
                     if shorter.get(inputs + number) == Some(&true) {

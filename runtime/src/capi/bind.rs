@@ -1,8 +1,7 @@
-//! `weft_model_bind`.
+//! `weft_model_bind` and `weft_model_alias`.
 
 use super::failure::{Failure, guarded, invalid};
 use super::{CModel, Held, OwnedPort, Status};
-use crate::plan::{Binding, Port};
 
 /// `weft_model_bind`.
 ///
@@ -19,17 +18,13 @@ pub unsafe extern "C" fn weft_model_bind(model: *mut CModel, shapes: *const *con
         };
         // SAFETY: passed on; they are read in this call only.
         let shapes = unsafe { shapes_of(model, shapes)? };
-        let bound = |ports: &[Port], shapes: &[Vec<u64>]| {
-            Binding::ports(ports, shapes).iter().map(OwnedPort::new).collect()
-        };
         match &mut model.model {
             // Callers that say the same before each run pay for comparing only.
             Held::Cpu(held) if held.binding().is_some_and(|own| own.inputs == shapes) => {}
             Held::Cpu(held) => {
                 let plan = held.plan();
                 let binding = plan.bind_shapes(&shapes).map_err(refused)?;
-                model.inputs = bound(&plan.inputs, &binding.inputs);
-                model.outputs = bound(&plan.outputs, &binding.outputs);
+                [model.inputs, model.outputs] = OwnedPort::of(plan, Some(&binding));
                 held.bind(binding);
             }
             Held::Other(held) => {
@@ -37,6 +32,40 @@ pub unsafe extern "C" fn weft_model_bind(model: *mut CModel, shapes: *const *con
                 held.plan().bind_shapes(&shapes).map_err(refused)?;
             }
         }
+        Ok(())
+    })
+}
+
+/// `weft_model_alias`.
+///
+/// # Safety
+///
+/// `model` is null or a live model; `output` and `extents` are null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn weft_model_alias(
+    model: *const CModel,
+    input: usize,
+    output: *mut usize,
+    extents: *mut *const u64,
+) -> Status {
+    guarded(|| {
+        // SAFETY: by the contract.
+        let Some(model) = (unsafe { model.as_ref() }) else {
+            return Err(invalid("the model is null"));
+        };
+        if output.is_null() || extents.is_null() {
+            return Err(invalid("the place for the output or for its extents is null"));
+        }
+        if input >= model.inputs.len() {
+            let count = model.inputs.len();
+            return Err(invalid(format!("input {input} was asked for, and the model has {count}")));
+        }
+        let found = match (&model.model, model.output_of(input)) {
+            (Held::Cpu(held), Some(own)) => (own, held.plan().outputs[own].shape.as_ptr()),
+            _ => (usize::MAX, std::ptr::null()),
+        };
+        // SAFETY: not null, and by the contract writable.
+        unsafe { (*output, *extents) = found };
         Ok(())
     })
 }

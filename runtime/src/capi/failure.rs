@@ -79,6 +79,7 @@ impl From<ModelError> for Failure {
             CpuError::Threads { .. }
             | CpuError::Count { .. }
             | CpuError::Size { .. }
+            | CpuError::Misaligned { .. }
             | CpuError::Lengths { .. }
             | CpuError::Bind(_)
             | CpuError::OtherModel => Status::InvalidArgument,

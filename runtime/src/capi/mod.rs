@@ -19,7 +19,7 @@ use failure::{Failure, guarded, invalid};
 use crate::cpu::{self, Cancel};
 use crate::dtype::DType;
 use crate::model::{Model, ModelError};
-use crate::plan::Port;
+use crate::plan::{Binding, Plan, Port};
 
 /// `weft_port`: valid for as long as its model.
 #[repr(C)]
@@ -49,6 +49,36 @@ enum Held {
 /// `weft_cancel`.
 pub struct CCancel(Cancel);
 
+impl CModel {
+    /// The output in whose memory an input lies.
+    fn output_of(&self, input: usize) -> Option<usize> {
+        match &self.model {
+            Held::Cpu(model) => model.plan().output_within(input),
+            Held::Other(_) => None,
+        }
+    }
+
+    /// The memory of the inputs, none where it is that of an output: a slice of bytes that are written has
+    /// no other beside it.
+    fn without_shared(
+        &self,
+        mut inputs: Vec<(*const u8, usize)>,
+        outputs: &[(*const u8, usize)],
+    ) -> Result<Vec<(*const u8, usize)>, Failure> {
+        for (number, input) in inputs.iter_mut().enumerate() {
+            let Some(output) = self.output_of(number) else { continue };
+            if *input != outputs[output] {
+                return Err(invalid(format!(
+                    "input {:?} and output {:?} are one tensor, and two were given",
+                    self.inputs[number].name, self.outputs[output].name
+                )));
+            }
+            *input = (std::ptr::dangling(), 0);
+        }
+        Ok(inputs)
+    }
+}
+
 struct OwnedPort {
     name: CString,
     dtype: DType,
@@ -57,6 +87,22 @@ struct OwnedPort {
 }
 
 impl OwnedPort {
+    /// The inputs and the outputs of a plan, with the shapes of later runs where they are said.
+    fn of(plan: &Plan, binding: Option<&Binding>) -> [Vec<OwnedPort>; 2] {
+        let ports = |ports: &[Port], shapes: Option<&Vec<Vec<u64>>>| match shapes {
+            None => ports.iter().map(OwnedPort::new).collect(),
+            Some(shapes) => Binding::ports(ports, shapes).iter().map(OwnedPort::new).collect(),
+        };
+        let mut inputs: Vec<OwnedPort> = ports(&plan.inputs, binding.map(|own| &own.inputs));
+        let mut outputs: Vec<OwnedPort> = ports(&plan.outputs, binding.map(|own| &own.outputs));
+        for alias in &plan.aliases {
+            let (input, output) = (alias.input as usize, alias.output as usize);
+            let bytes = plan.outputs[output].bytes().unwrap_or(0) as usize;
+            (inputs[input].bytes, outputs[output].bytes) = (bytes, bytes);
+        }
+        [inputs, outputs]
+    }
+
     fn new(port: &Port) -> OwnedPort {
         OwnedPort {
             // C cannot see beyond a zero byte.
@@ -126,11 +172,11 @@ pub unsafe extern "C" fn weft_model_load(
         // SAFETY: not null, and by the contract a C string.
         let path = Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()));
         let loaded = Model::load(path, (threads > 0).then_some(threads))?;
-        let ports = |ports: &[Port]| ports.iter().map(OwnedPort::new).collect();
+        let [inputs, outputs] = OwnedPort::of(loaded.plan(), None);
         let loaded = CModel {
             threads: loaded.threads(),
-            inputs: ports(&loaded.plan().inputs),
-            outputs: ports(&loaded.plan().outputs),
+            inputs,
+            outputs,
             model: match loaded {
                 Model::Cpu(model) => Held::Cpu(model),
                 other => Held::Other(Mutex::new(other)),
@@ -389,6 +435,7 @@ unsafe fn run(
             pairs(outputs.cast(), output_bytes, model.outputs.len(), "output")?,
         )
     };
+    let inputs = model.without_shared(inputs, &outputs)?;
     let inputs: Vec<&[u8]> = inputs
         .into_iter()
         // SAFETY: by the contract; not null, as `pairs` checks.

@@ -41,4 +41,8 @@ pub enum CpuError {
     Bind(#[from] BindError),
     #[error("{kind} `{name}` has {expected} bytes and was given {found}")]
     Size { kind: &'static str, name: String, expected: u64, found: u64 },
+    #[error(
+        "output `{name}` lies in the memory of an input, which begins at no multiple of {align} bytes"
+    )]
+    Misaligned { name: String, align: usize },
 }

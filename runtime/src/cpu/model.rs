@@ -137,7 +137,9 @@ impl Model {
     /// Says the lengths of all later runs, where callers decide them ([`Plan::bind_shapes`]).
     ///
     /// Tensors of callers are dense: of the shapes that the binding says. Those whose rows the plan
-    /// lays out further apart are copied.
+    /// lays out further apart are copied. But an output that lies in the memory of an input
+    /// ([`Plan::aliases`]) is as large as its greatest lengths need and laid out for them, and that input is
+    /// given as no bytes.
     pub fn bind(&mut self, binding: Binding) {
         self.bound = Some(binding);
     }
@@ -191,8 +193,16 @@ impl Model {
         profiling: bool,
     ) -> Result<(), CpuError> {
         let plan = self.plan();
-        check("input", &plan.inputs, &binding.inputs, inputs.iter().map(|b| b.len()))?;
-        check("output", &plan.outputs, &binding.outputs, outputs.iter().map(|b| b.len()))?;
+        check("input", plan, &binding.inputs, inputs.iter().map(|b| b.len()))?;
+        check("output", plan, &binding.outputs, outputs.iter().map(|b| b.len()))?;
+        for alias in &plan.aliases {
+            let number = alias.output as usize;
+            let (port, at) = (&plan.outputs[number], outputs[number].as_ptr());
+            let (name, align) = (port.name.clone(), port.dtype.bytes());
+            if !at.addr().is_multiple_of(align) {
+                return Err(CpuError::Misaligned { name, align });
+            }
+        }
         let Shared { queue, schedule, .. } = self.pool.shared();
         let mut request = match cancel {
             None => queue.open(0),
@@ -262,16 +272,23 @@ impl Model {
 
 fn check(
     kind: &'static str,
-    ports: &[Port],
+    plan: &Plan,
     shapes: &[Vec<u64>],
     given: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(), CpuError> {
+    let ports = if kind == "input" { &plan.inputs } else { &plan.outputs };
     if given.len() != ports.len() || shapes.len() != ports.len() {
         return Err(CpuError::Count { kind, expected: ports.len(), found: given.len() });
     }
-    for ((port, shape), found) in ports.iter().zip(shapes).zip(given) {
-        let elements: u64 = shape.iter().product();
-        let (expected, found) = (elements * port.dtype.bytes() as u64, found as u64);
+    for (number, ((port, shape), found)) in ports.iter().zip(shapes).zip(given).enumerate() {
+        let dense = shape.iter().product::<u64>() * port.dtype.bytes() as u64;
+        let expected = match kind {
+            // It is given as the output that lies there.
+            "input" if plan.output_within(number).is_some() => 0,
+            "output" if plan.input_around(number).is_some() => port.bytes().unwrap_or(0),
+            _ => dense,
+        };
+        let found = found as u64;
         if found != expected {
             return Err(CpuError::Size { kind, name: port.name.clone(), expected, found });
         }

@@ -37,6 +37,8 @@ struct PortMemory {
     align: usize,
     /// The shape that the plan lays out.
     extents: Vec<u64>,
+    /// It and another one are one tensor, which callers lay out as the plan does.
+    shared: bool,
     at: AtomicPtr<u8>,
     staging: OnceLock<MmapRaw>,
 }
@@ -88,8 +90,8 @@ impl RequestMemory {
         };
         Ok(RequestMemory {
             operands: schedule.operands.iter().map(resolve).collect(),
-            inputs: plan.inputs.iter().map(PortMemory::new).collect(),
-            outputs: plan.outputs.iter().map(PortMemory::new).collect(),
+            inputs: ports(&plan.inputs, |input| plan.output_within(input)),
+            outputs: ports(&plan.outputs, |output| plan.input_around(output)),
             shares: plan.lengths.shares.iter().map(|_| Default::default()).collect(),
             lengths,
             profiling: AtomicBool::new(false),
@@ -188,9 +190,15 @@ impl RequestMemory {
     }
 }
 
+fn ports(ports: &[Port], other: impl Fn(usize) -> Option<usize>) -> Box<[PortMemory]> {
+    let of = |(number, port)| PortMemory::new(port, other(number).is_some());
+    ports.iter().enumerate().map(of).collect()
+}
+
 impl PortMemory {
-    fn new(port: &Port) -> PortMemory {
+    fn new(port: &Port, shared: bool) -> PortMemory {
         PortMemory {
+            shared,
             bytes: port.bytes().unwrap_or(0) as usize,
             align: port.dtype.bytes(),
             extents: port.shape.clone(),
@@ -216,7 +224,7 @@ impl PortMemory {
     /// when first needed.
     fn settle(&self, given: *mut u8, shape: &[u64]) -> Result<bool, CpuError> {
         let aligned = given.addr().is_multiple_of(self.align);
-        if aligned && spread::is_beginning(shape, &self.extents) {
+        if self.shared || aligned && spread::is_beginning(shape, &self.extents) {
             self.at.store(given, Ordering::Relaxed);
             return Ok(false);
         }

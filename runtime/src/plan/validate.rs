@@ -1,6 +1,6 @@
 //! The rules of a plan, each with the two facts that may disagree.
 
-use super::{ALIGN, Base, CodeKind, Plan, Port};
+use super::{ALIGN, Alias, Base, CodeKind, Plan, Port};
 use crate::length::{Length, Symbol, is_name};
 
 /// A rule that a plan breaks.
@@ -41,6 +41,12 @@ pub enum PlanError {
     Unexplained { length: Length, known: Vec<String> },
     #[error("the symbol `{symbol}` is no name, or none of its lengths is allowed")]
     NoLength { symbol: Symbol },
+    #[error(
+        "output {output} lies in input {input}; they are no two ports of one type, or in another alias"
+    )]
+    Alias { input: u32, output: u32 },
+    #[error("{code} code has an output in the memory of an input; only native code does")]
+    AliasCode { code: &'static str },
     #[error("{code} code has lengths that callers decide; only native code does")]
     Code { code: &'static str },
     #[error("step {step} waits for step {wait}, which does not come before it")]
@@ -85,7 +91,27 @@ impl Plan {
             }
         }
         self.check_steps()?;
+        self.check_aliases()?;
         self.check_lengths_of()
+    }
+
+    fn check_aliases(&self) -> Result<(), PlanError> {
+        for (number, &Alias { input, output }) in self.aliases.iter().enumerate() {
+            let ports = [(&self.inputs, input), (&self.outputs, output)];
+            let types = ports.map(|(ports, at)| Some(ports.get(at as usize)?.as_type()));
+            let twice = |other: &Alias| other.input == input || other.output == output;
+            if types[0].is_none()
+                || types[0] != types[1]
+                || self.aliases[..number].iter().any(twice)
+            {
+                return Err(PlanError::Alias { input, output });
+            }
+        }
+        match self.code {
+            CodeKind::Native => Ok(()),
+            _ if self.aliases.is_empty() => Ok(()),
+            other => Err(PlanError::AliasCode { code: other.name() }),
+        }
     }
 
     fn check_lengths_of(&self) -> Result<(), PlanError> {

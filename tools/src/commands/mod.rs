@@ -39,6 +39,10 @@ pub struct CompileArgs {
     /// random inputs, what it is in this run.
     #[arg(long, value_name = "NAME=N|N..M")]
     pub dim: Vec<Symbol>,
+    /// An output that lies in the memory of an input and only puts rows behind those that are there, as
+    /// past=present or past_*=present_*; `caches` is each input that a model has for nothing else
+    #[arg(long, value_name = "INPUT=OUTPUT|caches")]
+    pub alias: Vec<weft_onnx::Alias>,
     /// How many tensors an input holds that is a sequence, or optional, as NAME=3: they are the inputs NAME.0, NAME.1
     /// and so on, or NAME.
     #[arg(long, value_name = "NAME=N")]
@@ -148,6 +152,7 @@ impl CompileArgs {
                 false => options.import.dims.push(symbol.clone()),
             }
         }
+        options.import.aliases.clone_from(&self.alias);
         for tensors in &self.tensors {
             let parsed = tensors.rsplit_once('=').map(|(name, count)| (name, count.parse()));
             let Some((name, Ok(count))) = parsed else {

@@ -182,8 +182,10 @@ proptest! {
         let mut grown = Grown::new(dim, width, most as i64);
         steps.iter().for_each(|&step| grown.grow(step));
         let subject = Subject::new(grown.net, &[&grown.value]);
-        let mut symbols = vec![symbol("seq", 1, most)];
-        symbols.extend(batch.map(|most| symbol("batch", 1, most)));
+        // Whose first row is read has one.
+        let first = steps.iter().any(|step| matches!(step, Step::First));
+        let mut symbols = vec![symbol("seq", u64::from(first), most)];
+        symbols.extend(batch.map(|most| symbol("batch", 0, most)));
         for units in [1, 2] {
             let mut model = subject.compile(&symbols, units).expect("it compiles");
             for (one, other) in &draws {

@@ -43,9 +43,21 @@ impl Subject {
 
     /// Compiles it for all lengths that the symbols allow.
     pub fn compile(&self, symbols: &[Symbol], units: usize) -> Result<Model, String> {
+        self.compile_with(symbols, units, &[])
+    }
+
+    /// The same with outputs that lie in inputs.
+    pub fn compile_with(
+        &self,
+        symbols: &[Symbol],
+        units: usize,
+        aliases: &[&str],
+    ) -> Result<Model, String> {
         let context = weft::context();
         let mut options = Options { device: machine(), units, ..Options::default() };
         options.import.dims = symbols.to_vec();
+        let aliases = aliases.iter().map(|alias| alias.parse());
+        options.import.aliases = aliases.collect::<Result<_, _>>()?;
         let unit = Unit::open(&context, &self.path(), options);
         let mut unit = unit.map_err(|why| why.to_string())?;
         let path = self.folder.path().join("net.weft");

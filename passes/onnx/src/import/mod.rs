@@ -8,7 +8,9 @@
 
 mod control;
 mod flex;
+mod from_end;
 mod function;
+mod grow;
 mod lookup;
 mod outputs;
 mod scan;
@@ -24,6 +26,7 @@ use weft_dialects::graph::Dims;
 use weft_dialects::ir::{Context, Module};
 use weft_runtime::length::Length;
 
+use self::grow::Grown;
 use self::scope::Scope;
 use self::structure::Site;
 use crate::elements::Elements;
@@ -135,6 +138,8 @@ struct Graph {
     steps: Vec<Step>,
     outputs: Vec<(String, ValueId)>,
     symbols: Symbols,
+    /// Inputs in whose memory an output lies.
+    grown: Vec<Grown>,
 }
 
 /// What a name stands for.
@@ -166,12 +171,20 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
         weights: BTreeMap::new(),
         scratch: None,
         refused: None,
-        graph: Graph { inputs: vec![], values: vec![], steps: vec![], outputs: vec![], symbols },
+        graph: Graph {
+            inputs: vec![],
+            values: vec![],
+            steps: vec![],
+            outputs: vec![],
+            symbols,
+            grown: vec![],
+        },
     };
     for (input, port) in model.graph.inputs.iter().zip(ports) {
         let bound = planner.input(port, options);
         planner.bind(input.name(), bound);
     }
+    planner.find_grown(options)?;
     for vertex in &model.graph.nodes {
         planner.node(vertex)?;
         if let Some(why) = planner.refused.take() {
@@ -179,6 +192,7 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
         }
     }
     planner.outputs(options)?;
+    planner.check_grown()?;
     Ok(planner.graph)
 }
 
@@ -307,6 +321,11 @@ impl<'m> Planner<'m> {
     fn operator(&mut self, vertex: &'m Vertex, inputs: &[Option<Bound>]) -> Result<Vec<Bound>> {
         let proto = &vertex.proto;
         let operator = lookup::operator(self.opsets(), proto)?;
+        let call = self.as_called(vertex);
+        let axis = call.attributes.iter().find(|(name, _)| *name == "axis");
+        let axis = axis.map(|(_, attribute)| attribute.i());
+        let counted = self.counted_from_front(operator.name, axis, inputs);
+        let inputs = counted.as_deref().unwrap_or(inputs);
         let mut operands = Vec::with_capacity(inputs.len());
         for (input, name) in inputs.iter().zip(&proto.input) {
             operands.push(match input {
@@ -321,10 +340,16 @@ impl<'m> Planner<'m> {
                 }
             });
         }
-        let node = Node::new(self.as_called(vertex), operator, operands)?;
+        let node = Node::new(call, operator, operands)?;
+        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        if let Some(last) = self.last_of(&node, name)? {
+            return Ok(vec![Bound::Tensor(last)]);
+        }
         let plan = (operator.plan)(&node)?;
         assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        if let Some(grown) = self.grow(vertex, &node, &plan)? {
+            return Ok(vec![Bound::Tensor(grown)]);
+        }
         let read = |input: &Option<Bound>| match input {
             Some(Bound::Tensor(id)) => Some(*id),
             _ => None,

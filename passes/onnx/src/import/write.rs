@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use weft_dialects::graph::{Dims, GraphBuilder, build};
-use weft_dialects::ir::{Attribute, Builder, Context, Module, Val, empty_module, module_op};
+use weft_dialects::ir::{Attribute, Builder, Context, Module, Val, attr, empty_module, module_op};
 use weft_dialects::lengths;
 
-use super::{Graph, LITERAL_MAX, Source, Step};
+use super::{Graph, Grown, LITERAL_MAX, Source, Step};
 use crate::elements::Elements;
 use crate::payload::{Build, Tensor, graph_type};
 use crate::plan::{Plan, ValueId};
 
 /// The steps that some output depends on.
-fn alive(graph: &Graph) -> Vec<bool> {
+pub(super) fn alive(graph: &Graph) -> Vec<bool> {
     let mut alive = vec![false; graph.steps.len()];
     let mut wanted: Vec<_> = graph.outputs.iter().map(|(_, id)| *id).collect();
     while let Some(id) = wanted.pop() {
@@ -39,6 +39,13 @@ pub(super) fn write<'c>(name: &str, graph: &Graph, file: &str, context: &'c Cont
     let builder = GraphBuilder::new(context, module_op(&module), name, &inputs, &outputs);
     if !graph.symbols.is_empty() {
         builder.model().set_attr("lengths", lengths_of_ports(context, graph));
+    }
+    if !graph.grown.is_empty() {
+        let pair = |grown: &Grown| {
+            attr::of_strings(context, &[&graph.inputs[grown.input].0, &grown.output])
+        };
+        let pairs: Vec<_> = graph.grown.iter().map(pair).collect();
+        builder.model().set_attr("aliases", attr::of_array(context, &pairs));
     }
     let arguments = builder.inputs();
     let mut writer = Writer {
@@ -118,8 +125,11 @@ impl<'c> Writer<'_, 'c> {
 
 /// The lengths of the dimensions of every input, then of every output.
 fn lengths_of_ports<'c>(context: &'c Context, graph: &Graph) -> Attribute<'c> {
-    let is_input = |value: &&super::Value| matches!(value.source, Source::Input(_));
-    let inputs = graph.values.iter().filter(is_input).map(|value| &value.dims);
+    let of_input = |number: usize| {
+        let own = |value: &&super::Value| matches!(value.source, Source::Input(at) if at == number);
+        graph.values.iter().find(own).map(|value| &value.dims)
+    };
+    let inputs = (0..graph.inputs.len()).filter_map(of_input);
     let outputs = graph.outputs.iter().map(|(_, id)| &graph.values[id.0].dims);
     let ports: Vec<&Dims> = inputs.chain(outputs).collect();
     lengths::of_dims(context, &ports)

@@ -18,6 +18,8 @@ pub struct StepLengths {
     operands: Vec<Dims>,
     /// Of the results whose operator says them.
     said: Vec<Option<Dims>>,
+    /// The places that it computes lie in front of every end.
+    looks_up: bool,
 }
 
 /// The lengths of a result, and its elements where some follow from lengths.
@@ -74,8 +76,10 @@ impl Found {
         let operands = operands.chain(tables).collect();
         // What a reshape is told is held against what its elements become.
         let holds = operator == "Reshape";
-        let mut step = StepLengths { operands, said: vec![None; plan.results.len()] };
-        step.said[0] = said.clone().filter(|_| !holds);
+        let rows = looked_up(symbols, inputs, plan);
+        let looks_up = rows.is_some();
+        let mut step = StepLengths { operands, said: vec![None; plan.results.len()], looks_up };
+        step.said[0] = said.clone().filter(|_| !holds).or(rows);
         let results = step.try_out(operator, symbols, plan, scratch)?;
         if let Some(told) = said.filter(|_| holds) {
             let pairs = told.iter().zip(&results[0]);
@@ -99,6 +103,20 @@ impl Found {
     }
 }
 
+/// The lengths of rows that are looked up at places which lie in front of their end in every run; `None`
+/// where the dimension has no length, or a place may lie behind it.
+fn looked_up(symbols: &Symbols, inputs: &[Option<Input<'_>>], plan: &Plan) -> Option<Dims> {
+    let axis = plan.looks_up?;
+    let [Some(data), Some(at)] = inputs[..] else { return None };
+    let length = data.dims[axis].as_ref()?;
+    let before = |place: &Length| {
+        let room = symbols.range(&length.plus(place, -1)).is_some_and(|[least, _]| least > 0);
+        room && symbols.range(place).is_some_and(|[least, _]| least >= 0)
+    };
+    let inside = at.elements()?.iter().all(before);
+    inside.then(|| [&data.dims[..axis], at.dims, &data.dims[axis + 1..]].concat())
+}
+
 impl StepLengths {
     /// Writes the lengths of the payload of the operator that gives `results`; those of its results.
     ///
@@ -114,7 +132,11 @@ impl StepLengths {
         let op = results.first().and_then(|result| result.def()).and_then(Operator::of);
         let Some(op) = op else { return Ok(Vec::new()) };
         let least = |length: &Length| symbols.range(length).map(|[least, _]| least);
-        let inference = Inference::new(context, allowed(operator), &least);
+        let mut allowed = allowed(operator);
+        // A row that is looked up is asked for its elements where they are.
+        allowed.asks |= self.looks_up;
+        allowed.looks_up = self.looks_up;
+        let inference = Inference::new(context, allowed, &least);
         inference.payload(op.payload, &self.operands, &self.said).map_err(|why| why.to_string())
     }
 

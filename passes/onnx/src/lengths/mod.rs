@@ -129,5 +129,5 @@ pub fn allowed(operator: &str) -> Allowed {
         "Conv",
     ];
     const ASKS: [&str; 2] = ["Range", "Trilu"];
-    Allowed { folds: FOLDS.contains(&operator), asks: ASKS.contains(&operator) }
+    Allowed { folds: FOLDS.contains(&operator), asks: ASKS.contains(&operator), looks_up: false }
 }

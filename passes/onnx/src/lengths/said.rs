@@ -52,11 +52,19 @@ pub fn said(
             let [Some(start), Some(limit), Some(step)] = ends else {
                 return Err("its ends are only known at run time".to_owned());
             };
-            match (start.as_number(), step.as_number()) {
-                (Some(_), Some(step)) if step > 0 => {
-                    Ok(Some(vec![fixed(&limit.plus(&start, -1).ceil_div(step))]))
+            let Some(by) = step.as_number().filter(|&by| by > 0) else {
+                return Err(format!("it goes from `{start}` in steps of `{step}`"));
+            };
+            let count = limit.plus(&start, -1).ceil_div(by);
+            // It is laid out from the greatest start to the greatest limit.
+            match symbols.range(&count) {
+                Some([least, most]) if least >= 0 && most <= extents[0] => {
+                    Ok(Some(vec![fixed(&count)]))
                 }
-                _ => Err(format!("it goes from `{start}` in steps of `{step}`")),
+                _ => Err(format!(
+                    "it goes from `{start}` to `{limit}`, which may be more than {}",
+                    extents[0]
+                )),
             }
         }
         "Slice" => sliced(symbols, inputs, extents).map(Some),

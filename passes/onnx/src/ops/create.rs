@@ -5,7 +5,7 @@ use weft_dialects::ir::Linear;
 use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
-use crate::node::{Node, Plan};
+use crate::node::{Node, Operand, Plan};
 use crate::payload::computed;
 use crate::types::ElementType;
 
@@ -81,12 +81,16 @@ fn range(node: &Node<'_>) -> Result<Plan> {
     let element = start.element();
     let result = node.ty(element, vec![i64::try_from(count).unwrap_or(i64::MAX)])?;
     let ty = result.clone();
-    let plan = Plan::new(vec![], vec![result.clone()], move |b, _| {
-        vec![b.map(element, result.dims(), &[], |calc, _| {
+    // A start that follows from lengths is another one in each run.
+    let read: Vec<Operand> = if start.fixed { vec![] } else { vec![start.clone()] };
+    let plan = Plan::new(read, vec![result.clone()], move |b, args| {
+        let read: Vec<_> = args.iter().collect();
+        vec![b.map(element, result.dims(), &read, |calc, given| {
             let at = calc.index(0);
             let at = calc.counted(at, ElementType::I64);
             let at = calc.cast(at, computed(element));
-            let (first, delta) = (calc.literal(element, first), calc.literal(element, delta));
+            let first = given.first().copied().unwrap_or_else(|| calc.literal(element, first));
+            let delta = calc.literal(element, delta);
             let offset = calc.mul(at, delta);
             calc.add(first, offset)
         })]

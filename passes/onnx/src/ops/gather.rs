@@ -8,7 +8,7 @@ use crate::elements::Scalar;
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Calc, Num, identity};
-use crate::types::ElementType;
+use crate::types::{ElementType, TensorType};
 
 pub const OPERATORS: &[Operator] = &[
     op("Gather", 1, 2, &["axis"], gather),
@@ -81,8 +81,18 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
             })]
         }));
     }
+    Ok(looked_up(data, indices, axis))
+}
+
+/// Plans the rows of `data` along `axis` that a tensor of indices names, which is not larger than a tensor
+/// may be.
+pub fn looked_up(data: &Operand, indices: &Operand, axis: usize) -> Plan {
+    let (extent, many) = (data.dims()[axis], indices.rank());
+    let dims = [&data.dims()[..axis], indices.dims(), &data.dims()[axis + 1..]].concat();
+    let result = TensorType::temporary(data.element(), &dims);
+    let (source, ty) = (data.ty.clone(), result.clone());
     let operands = vec![data.clone(), indices.clone()];
-    let plan = Plan::new(operands, vec![result], move |b, args| {
+    let mut plan = Plan::new(operands, vec![result], move |b, args| {
         let (data, rank) = (&args[0], dims.len());
         let read = (0..many).map(|d| Linear::axis(rank, axis + d)).collect();
         vec![b.move_at(data.element(), &dims, &[(&args[1], read)], |calc, given| {
@@ -97,7 +107,8 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
             calc.extract(data, &place)
         })]
     });
-    Ok(plan.folds(move |known| {
+    plan.looks_up = Some(axis);
+    plan.folds(move |known| {
         let lengths = known[1].ty().dims();
         vec![moved(&known[0], &ty, |index| {
             let own = &index[axis..axis + many];
@@ -112,7 +123,7 @@ fn gather(node: &Node<'_>) -> Result<Plan> {
                 place * source.dims()[d] + i
             })
         })]
-    }))
+    })
 }
 
 fn gather_elements(node: &Node<'_>) -> Result<Plan> {

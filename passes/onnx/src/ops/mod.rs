@@ -17,7 +17,7 @@ mod einsum;
 mod elementwise;
 pub mod flexible;
 mod fourier;
-mod gather;
+pub mod gather;
 mod grid_sample;
 mod integer;
 mod linear;

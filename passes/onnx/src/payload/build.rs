@@ -254,6 +254,26 @@ impl<'a, 'c> Build<'a, 'c> {
         Tensor { value, ty: target.ty.clone() }
     }
 
+    /// `target`, of which `place` rows along `dim` are there, with those of `source` behind them.
+    pub fn insert_behind(
+        &mut self,
+        source: &Tensor<'c>,
+        target: &Tensor<'c>,
+        dim: usize,
+        place: &Length,
+    ) -> Tensor<'c> {
+        if source.dims().contains(&0) {
+            return target.clone();
+        }
+        let rank = source.dims().len();
+        let (mut offsets, strides) = (vec![0; rank], vec![1; rank]);
+        offsets[dim] = i64::MIN;
+        let place = graph::build::length(self.payload.builder(), place);
+        let value =
+            self.payload.insert_at(source.value, target.value, (&offsets, &[place]), &strides);
+        Tensor { value, ty: target.ty.clone() }
+    }
+
     /// The same elements in row-major order under another shape.
     pub fn reshape(&mut self, tensor: &Tensor<'c>, dims: &[i64]) -> Tensor<'c> {
         let value = self.payload.reshape(tensor.value, &extents(dims));

@@ -30,7 +30,8 @@ impl<'c> Conversion<'c> {
             }
             _ => self.tensor(cut, value)?,
         };
-        if made_here && value.uses().len() == 1 {
+        // What is read of it later is another tensor in the program, or reported there.
+        if (made_here || self.grown.contains(&tensor)) && value.uses().len() == 1 {
             return Ok(tensor);
         }
         let fresh = self.empty(value.ty());

@@ -21,6 +21,7 @@ mod payload_tensor;
 
 use std::collections::{HashMap, HashSet};
 
+use weft_dialects::aliases;
 use weft_dialects::graph::{self, Model, Weight};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
@@ -98,6 +99,8 @@ struct Conversion<'c> {
     /// Holds the bodies of nests that no payload wrote: copies and fills.
     scratch: Module<'c>,
     copies: HashMap<String, Block<'c>>,
+    /// Inputs in whose memory an output lies.
+    grown: HashSet<Val<'c>>,
 }
 
 /// One operator while it is cut.
@@ -126,9 +129,13 @@ impl<'c> Conversion<'c> {
             signature: (&inputs, &outputs),
         };
         let block = graph.build(&mut Builder::before(context, model.op));
-        if let (Some(lengths), Some(graph)) = (model.op.attr("lengths"), block.parent()) {
-            graph.set_attr("lengths", lengths);
+        for name in ["lengths", "aliases"] {
+            if let (Some(own), Some(graph)) = (model.op.attr(name), block.parent()) {
+                graph.set_attr(name, own);
+            }
         }
+        let grown = aliases::of(model.op).into_iter().map(|alias| block.arg(alias.input));
+        let grown = grown.collect();
         let values = args.into_iter().zip(block.args()).collect();
         Ok(Self {
             context,
@@ -147,6 +154,7 @@ impl<'c> Conversion<'c> {
             runs: 0,
             scratch: empty_module(context),
             copies: HashMap::new(),
+            grown,
         })
     }
 
