@@ -1,5 +1,10 @@
 //! What the function of an operator answers with: operands, types, and how to build the payload.
 
+use std::ops::Range;
+
+use weft_dialects::graph::Dims;
+use weft_runtime::length::Length;
+
 use crate::elements::{Elements, Scalar};
 use crate::payload::{Build, Tensor};
 use crate::types::{ElementType, TensorType};
@@ -21,6 +26,8 @@ pub struct Operand {
     pub fixed: bool,
     /// The model's name for the initializer that it is, where it is one.
     pub weight: Option<String>,
+    /// A length for each dimension, where callers decide it; none of any where that is not known.
+    pub lengths: Dims,
 }
 
 impl Operand {
@@ -28,13 +35,28 @@ impl Operand {
     /// list them among its operands.
     pub fn constant(elements: Elements) -> Self {
         let ty = elements.ty().clone();
-        Self { id: ValueId(usize::MAX), ty, known: Some(elements), fixed: true, weight: None }
+        let (id, known) = (ValueId(usize::MAX), Some(elements));
+        Self { id, ty, known, fixed: true, weight: None, lengths: Vec::new() }
     }
 
     /// The same elements in another shape.
     pub fn seen_as(&self, ty: TensorType) -> Self {
         let known = self.known.as_ref().map(|known| known.reshaped(ty.clone()));
-        Self { ty, known, ..self.clone() }
+        Self { ty, known, lengths: Vec::new(), ..self.clone() }
+    }
+
+    /// How many elements there are along a dimension, where callers decide that.
+    pub fn length(&self, dim: usize) -> Option<&Length> {
+        self.lengths.get(dim)?.as_ref()
+    }
+
+    /// How many elements there are along some dimensions together, where callers decide one of them.
+    pub fn length_of(&self, dims: &[usize]) -> Option<Length> {
+        dims.iter().find_map(|&dim| self.length(dim))?;
+        let own = |&dim: &usize| {
+            self.length(dim).cloned().unwrap_or_else(|| Length::number(self.dims()[dim]))
+        };
+        Some(dims.iter().fold(Length::number(1), |all, dim| all.times(&own(dim))))
     }
 
     /// The extents.
@@ -76,6 +98,10 @@ pub struct Plan {
     pub fold: Option<FoldFn>,
     /// Tables that were calculated here: the payload's last arguments, after the operands.
     pub tables: Vec<Elements>,
+    /// The dimensions of its operand of which it gives the extents, where it does.
+    pub tells: Option<Range<usize>>,
+    /// Lengths that the payload calculates with: 64-bit scalars behind the operands.
+    pub asks: Vec<Length>,
     /// The dimension of its first operand along which the second one names places, where it does.
     pub looks_up: Option<usize>,
 }
@@ -88,7 +114,15 @@ impl Plan {
         payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
     ) -> Self {
         let payload = Box::new(payload);
-        Self { operands, results, payload, fold: None, tables: Vec::new(), looks_up: None }
+        let (tables, asks) = (Vec::new(), Vec::new());
+        let (fold, tells, looks_up) = (None, None, None);
+        Self { operands, results, payload, fold, tables, tells, asks, looks_up }
+    }
+
+    /// Gives the payload lengths to calculate with.
+    pub fn asking(mut self, lengths: impl IntoIterator<Item = Length>) -> Self {
+        self.asks = lengths.into_iter().collect();
+        self
     }
 
     /// Gives the payload constants that no tensor of the model holds, such as places to read.

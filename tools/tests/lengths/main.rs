@@ -282,6 +282,57 @@ fn places_that_follow_from_lengths() {
     check(&subject, &symbols, &[&[3, 30, 9], &[1, 0, 2], &[2, 17, 3], &[3, 1, 8], &[1, 5, 9]]);
 }
 
+/// Means, and places of what is greatest, along lengths.
+#[test]
+fn means_along_lengths() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[Dim::Named("batch"), SEQ, Dim::Fixed(6)]);
+    let mean = |net: &mut Net, axes: &[i64], keep: i64| {
+        let axes = net.longs(axes);
+        net.op("ReduceMean", &[&x, &axes], &[int("keepdims", keep)])
+    };
+    let of_rows = mean(&mut net, &[1], 0);
+    let of_both = mean(&mut net, &[0, 1], 1);
+    let of_all = mean(&mut net, &[0, 1, 2], 0);
+    let less = net.op("Sub", &[&x, &of_both], &[]);
+    let images = net.op("Transpose", &[&x], &[ints("perm", &[0, 2, 1])]);
+    let pooled = net.op("GlobalAveragePool", &[&images], &[]);
+    let most = net.op("GlobalMaxPool", &[&images], &[]);
+    let place = net.op("ArgMax", &[&x], &[int("axis", 1), int("keepdims", 0)]);
+    let place = net.op("Cast", &[&place], &[int("to", 1)]);
+    let subject = Subject::new(net, &[&of_rows, &of_all, &less, &pooled, &most, &place]);
+    let symbols = [symbol("batch", 1, 3), symbol("seq", 1, 20)];
+    check(&subject, &symbols, &[&[3, 20], &[1, 1], &[2, 7], &[3, 19]]);
+}
+
+/// Attention as one operator: with a cache, masks, and tokens that see what lies before them.
+#[test]
+fn attention_as_one_operator() {
+    let mut net = Net::default();
+    let [batch, past] = ["batch", "past"].map(Dim::Named);
+    let fixed = Dim::Fixed;
+    let tokens = [0; 3].map(|_| net.input(DataType::Float, &[batch, fixed(2), SEQ, fixed(8)]));
+    let caches = [0; 2].map(|_| net.input(DataType::Float, &[batch, fixed(2), past, fixed(8)]));
+    let mask = net.input(DataType::Float, &[SEQ, SEQ]);
+    let own = [&tokens[0], &tokens[1], &tokens[2], "", &caches[0], &caches[1]];
+    let causal = net.several("Attention", &own, &[int("is_causal", 1)], 3);
+    let own = [tokens[0].as_str(), &tokens[1], &tokens[2], &mask];
+    let masked = net.op("Attention", &own, &[]);
+    let flat = |net: &mut Net, x: &str| {
+        let y = net.op("Transpose", &[x], &[ints("perm", &[0, 2, 1, 3])]);
+        let shape = net.longs(&[0, 0, 16]);
+        net.op("Reshape", &[&y, &shape], &[])
+    };
+    let [q, k, v] = [0, 1, 2].map(|at| flat(&mut net, &tokens[at]));
+    let own = [&q, &k, &v, "", "", "", &caches[0], &caches[1]];
+    let attributes = [int("num_heads", 2), int("unidirectional", 1)];
+    let heads = net.microsoft("MultiHeadAttention", &own, &attributes, 3);
+    let made = [&causal[0], &causal[1], &masked, &heads[0], &heads[2]];
+    let subject = Subject::new(net, &made.map(String::as_str));
+    let symbols = [symbol("batch", 1, 3), symbol("past", 0, 20), symbol("seq", 1, 9)];
+    check(&subject, &symbols, &[&[3, 20, 9], &[1, 0, 1], &[2, 7, 4], &[1, 13, 5]]);
+}
+
 /// Lengths as numbers: the place of a token in a table, and as a factor.
 #[test]
 fn lengths_to_calculate_with() {
@@ -289,8 +340,8 @@ fn lengths_to_calculate_with() {
     let x = net.input(DataType::Float, &[SEQ, Dim::Named("past"), Dim::Fixed(4)]);
     let table = net.floats(&[40, 4], |place| place as f32 / 10.0);
     let shape = net.op("Shape", &[&x], &[]);
-    let one = net.longs(&[1]);
-    let past = net.op("Gather", &[&shape, &one], &[]);
+    // Of two extents that are both 30 at most, the second.
+    let past = net.op("Shape", &[&x], &[int("start", 1), int("end", -1)]);
     let row = net.op("Gather", &[&table, &past], &[]);
     let y = net.op("Add", &[&x, &row], &[]);
     let factor = net.op("Cast", &[&shape], &[int("to", 1)]);
@@ -301,8 +352,8 @@ fn lengths_to_calculate_with() {
     let most = net.op("ReduceMax", &[&both], &[]);
     let mean = net.op("Div", &[&sum, &most], &[]);
     let subject = Subject::new(net, &[&y, &mean]);
-    let symbols = [symbol("past", 1, 30), symbol("seq", 1, 9)];
-    check(&subject, &symbols, &[&[30, 9], &[1, 1], &[17, 3], &[3, 8]]);
+    let symbols = [symbol("past", 1, 30), symbol("seq", 1, 30)];
+    check(&subject, &symbols, &[&[30, 9], &[1, 1], &[17, 3], &[3, 30]]);
 }
 
 /// What is said about shapes that do not fit.
@@ -352,11 +403,8 @@ fn operators_that_are_refused() {
         net.op("Gather", &[x, &row], &[])
     });
     assert!(row.contains("along `seq`"), "{row}");
-    let mean = told(&|net, x| {
-        let axes = net.longs(&[0]);
-        net.op("ReduceMean", &[x, &axes], &[])
-    });
-    assert!(mean.contains("it folds along `seq`, and may count on how many"), "{mean}");
+    let norm = told(&|net, x| net.op("LpNormalization", &[x], &[int("axis", 0)]));
+    assert!(norm.contains("it folds along `seq`, and may count on how many"), "{norm}");
     let flat = told(&|net, x| {
         let turned = net.op("Transpose", &[x], &[ints("perm", &[1, 0])]);
         let shape = net.longs(&[-1]);

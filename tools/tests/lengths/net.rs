@@ -111,16 +111,47 @@ impl Net {
         name
     }
 
+    /// A node of ONNX Runtime's own, with so many results.
+    pub fn microsoft(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attribute: &[AttributeProto],
+        results: usize,
+    ) -> Vec<String> {
+        self.several(operator, inputs, attribute, results);
+        let node = self.graph.node.last_mut().expect("it was added");
+        node.domain = Some("com.microsoft".to_owned());
+        node.output.clone()
+    }
+
+    /// A node with so many results.
+    pub fn several(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attribute: &[AttributeProto],
+        results: usize,
+    ) -> Vec<String> {
+        let first = self.op(operator, inputs, attribute);
+        let others: Vec<_> = (1..results).map(|_| self.name()).collect();
+        let node = self.graph.node.last_mut().expect("it was added");
+        node.output.extend(others.iter().cloned());
+        [vec![first], others].concat()
+    }
+
     /// The model as a file's bytes, with these outputs.
     pub fn finish(mut self, outputs: &[&str]) -> Vec<u8> {
         let port =
             |name: &&str| ValueInfoProto { name: Some((*name).to_owned()), ..Default::default() };
         self.graph.name = Some("net".to_owned());
         self.graph.output = outputs.iter().map(port).collect();
-        let opset = OperatorSetIdProto { version: Some(20), ..Default::default() };
+        let opset = OperatorSetIdProto { version: Some(23), ..Default::default() };
+        let domain = Some("com.microsoft".to_owned());
+        let microsoft = OperatorSetIdProto { version: Some(1), domain };
         let model = ModelProto {
             ir_version: Some(9),
-            opset_import: vec![opset],
+            opset_import: vec![opset, microsoft],
             graph: Some(self.graph),
             ..Default::default()
         };

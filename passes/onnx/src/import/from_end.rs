@@ -16,7 +16,12 @@ use crate::types::TensorType;
 
 impl Planner<'_> {
     /// The value of a tensor of integers that follow from lengths, which are `extents` at their greatest.
-    fn places(&mut self, extents: &[i64], ty: TensorType, numbers: Vec<Length>) -> ValueId {
+    pub(super) fn places(
+        &mut self,
+        extents: &[i64],
+        ty: TensorType,
+        numbers: Vec<Length>,
+    ) -> ValueId {
         let known = Elements::from_ints(extents).reshaped(ty.clone());
         let source = Source::Literal(known.clone());
         let value = Value::new(source, ty, Some(known), false);

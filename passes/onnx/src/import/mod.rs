@@ -39,7 +39,7 @@ use crate::node::{Call, Node};
 use crate::ops;
 use crate::payload::identity;
 use crate::plan::{Operand, Plan, ValueId};
-use crate::types::TensorType;
+use crate::types::{ElementType, TensorType};
 use crate::weights::Weights;
 
 /// Tensors of at most this many elements are read and calculated with, for they may decide shapes.
@@ -267,12 +267,13 @@ impl<'m> Planner<'m> {
 
     /// A value as an operator reads it.
     fn operand(&self, id: ValueId) -> Operand {
-        let Value { source, ty, known, fixed, .. } = &self.graph.values[id.0];
+        let Value { source, ty, known, fixed, dims, .. } = &self.graph.values[id.0];
         let weight = match source {
             Source::Weight { name, .. } => Some(name.clone()),
             _ => None,
         };
-        Operand { id, ty: ty.clone(), known: known.clone(), fixed: *fixed, weight }
+        let (ty, known, lengths) = (ty.clone(), known.clone(), dims.clone());
+        Operand { id, ty, known, fixed: *fixed, weight, lengths }
     }
 
     fn node(&mut self, vertex: &'m Vertex) -> Result<()> {
@@ -350,6 +351,7 @@ impl<'m> Planner<'m> {
         if let Some(grown) = self.grow(vertex, &node, &plan)? {
             return Ok(vec![Bound::Tensor(grown)]);
         }
+        let plan = self.with_asked(plan);
         let read = |input: &Option<Bound>| match input {
             Some(Bound::Tensor(id)) => Some(*id),
             _ => None,
@@ -387,6 +389,7 @@ impl<'m> Planner<'m> {
 
     /// The results of a plan.
     fn step(&mut self, kind: &'static str, name: &str, plan: Plan) -> Vec<ValueId> {
+        let plan = self.with_asked(plan);
         let read: Vec<_> = plan.operands.iter().map(|operand| Some(operand.id)).collect();
         let found = self.lengths(kind, &read, &plan).unwrap_or_else(|why| {
             let what = format!("{kind} {name:?} does not go with lengths that callers decide");
@@ -431,6 +434,16 @@ impl<'m> Planner<'m> {
             self.add(Value { source, ty, known, fixed, dims, numbers })
         });
         results.collect()
+    }
+
+    /// A plan with the lengths that it asks for among its operands.
+    fn with_asked(&mut self, mut plan: Plan) -> Plan {
+        for length in std::mem::take(&mut plan.asks) {
+            let id = self.places(&[0], TensorType::temporary(ElementType::I64, &[]), vec![length]);
+            let id = self.written_numbers(id);
+            plan.operands.push(self.operand(id));
+        }
+        plan
     }
 
     /// Numbers that follow from lengths as a tensor that is calculated when it runs.

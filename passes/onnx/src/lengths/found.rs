@@ -58,7 +58,7 @@ impl Found {
         if !any {
             return Ok(Self::default());
         }
-        if let Some(numbers) = numbers(operator, symbols, inputs, plan)? {
+        if let Some(numbers) = numbers(operator, symbols, inputs, plan) {
             let results = plan.results.iter().map(|ty| vec![None; ty.rank()]).collect();
             return Ok(Self { results, numbers: Some(numbers), ..Self::default() });
         }

@@ -108,7 +108,7 @@ impl Input<'_> {
 /// What the payload of an operator may do along a length: its sums are of what is there, or it asks
 /// for places only to compare them with each other.
 pub fn allowed(operator: &str) -> Allowed {
-    const FOLDS: [&str; 18] = [
+    const FOLDS: [&str; 26] = [
         "MatMul",
         "Gemm",
         "Einsum",
@@ -127,7 +127,16 @@ pub fn allowed(operator: &str) -> Allowed {
         "MatMulInteger",
         "MatMulNBits",
         "Conv",
+        "ReduceMean",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "GlobalLpPool",
+        "ArgMax",
+        "ArgMin",
+        "Attention",
+        "MultiHeadAttention",
     ];
-    const ASKS: [&str; 2] = ["Range", "Trilu"];
+    const ASKS: [&str; 6] =
+        ["Range", "Trilu", "ArgMax", "ArgMin", "Attention", "MultiHeadAttention"];
     Allowed { folds: FOLDS.contains(&operator), asks: ASKS.contains(&operator), looks_up: false }
 }

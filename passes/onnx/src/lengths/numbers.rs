@@ -13,31 +13,27 @@ use crate::types::ElementType;
 
 /// The elements of each result of an operator that calculates with shapes; `None` of another one, and
 /// of what is no sum or product of lengths: then it is calculated when it runs.
-///
-/// # Errors
-/// Why they are not known.
 pub fn numbers(
     operator: &str,
     symbols: &Symbols,
     inputs: &[Option<Input<'_>>],
     plan: &Plan,
-) -> Result<Option<Vec<Vec<Length>>>, String> {
+) -> Option<Vec<Vec<Length>>> {
     let first = inputs.first().copied().flatten();
     if let ("Shape" | "Size", Some(input)) = (operator, first) {
         let extents = input.ty.dims().iter().zip(input.dims);
         let dims: Vec<Length> = extents
             .map(|(&extent, length)| length.clone().unwrap_or_else(|| Length::number(extent)))
             .collect();
-        return Ok(Some(vec![match operator {
+        return Some(vec![match operator {
             "Size" => {
                 vec![dims.iter().fold(Length::number(1), |all, dim| all.times(dim))]
             }
-            // `start` and `end` cut some off: those that are left have their extents.
-            _ => picked(&dims, &input, plan)?,
-        }]));
+            _ => dims[plan.tells.clone().unwrap_or(0..dims.len())].to_vec(),
+        }]);
     }
     if !inputs.iter().flatten().any(|input| input.numbers.is_some()) {
-        return Ok(None);
+        return None;
     }
     let moved: Option<&[usize]> = match operator {
         "Gather" | "GatherElements" | "Slice" | "Squeeze" | "Unsqueeze" | "Reshape" | "Flatten"
@@ -47,37 +43,20 @@ pub fn numbers(
     };
     if operator == "Concat" {
         let parts: Option<Vec<_>> = inputs.iter().map(|input| input.as_ref()?.elements()).collect();
-        return Ok(parts.map(|parts| vec![parts.concat()]));
+        return parts.map(|parts| vec![parts.concat()]);
     }
     if let Some(moved) = moved {
         let asked = inputs.iter().enumerate().any(|(at, input)| {
             input.is_some_and(|input| input.numbers.is_some()) && !moved.contains(&at)
         });
-        return Ok(if asked { None } else { follow(inputs, moved, plan) });
+        return if asked { None } else { follow(inputs, moved, plan) };
     }
     let all: Option<Vec<Vec<Length>>> =
         inputs.iter().map(|input| input.as_ref()?.elements()).collect();
     let found = all.and_then(|all| calculated(operator, symbols, &all));
     // Elements are told here without their dimensions: what these do to them is not known.
     let whole = found.filter(|found| found.len() == plan.results[0].elements());
-    Ok(whole.map(|result| vec![result]))
-}
-
-/// The extents that a Shape gives of a tensor.
-fn picked(dims: &[Length], input: &Input<'_>, plan: &Plan) -> Result<Vec<Length>, String> {
-    let all = plan.results[0].elements();
-    if all == dims.len() {
-        return Ok(dims.to_vec());
-    }
-    // Extents that differ from each other say which are left.
-    let fold = plan.fold.as_ref().ok_or("its attributes are not understood here")?;
-    let left = fold(&[Elements::from_ints(&[])]).remove(0).ints().unwrap_or_default();
-    let extents = input.ty.dims();
-    let places = (0..=extents.len() - all).filter(|&at| extents[at..at + all] == left[..]);
-    match places.collect::<Vec<_>>()[..] {
-        [at] => Ok(dims[at..at + all].to_vec()),
-        _ => Err("it takes some of several equal extents".to_owned()),
-    }
+    whole.map(|result| vec![result])
 }
 
 /// The elements of an operator that moves elements: it is done to their numbers. `None` where it does

@@ -2,10 +2,13 @@
 
 use weft_dialects::ir::Linear;
 
+use weft_runtime::length::Length;
+
 use super::linear::{accumulate, zeros};
 use super::softmax::{Nothing, shares};
 use crate::elements::Scalar;
 use crate::payload::{Build, Tensor, broadcast, computed, identity};
+use crate::plan::Operand;
 use crate::types::ElementType;
 
 /// The extents that operands share.
@@ -50,6 +53,9 @@ pub struct Beside<'t, 'c> {
     pub mask: Option<&'t Tensor<'c>>,
     /// How many keys of each sequence count, as 64-bit integers.
     pub lengths: Option<&'t Tensor<'c>>,
+    /// How many keys lie in front of the tokens, or how many tokens there are where `lengths` says how many keys
+    /// count: where callers decide it.
+    pub asked: Option<&'t Tensor<'c>>,
 }
 
 /// What attention makes.
@@ -114,6 +120,18 @@ pub fn behind_along<'c>(
 }
 
 impl Scores {
+    /// The number that bounds by place are counted from, where callers decide it: how many keys the cache
+    /// `key` has, or how many tokens `q` where each sequence has a number of keys.
+    pub fn asks(self, key: Option<&Operand>, q: &Operand, sequences: bool) -> Option<Length> {
+        let bounded = self.causal || self.windows.iter().any(Option::is_some);
+        let own = match key {
+            Some(key) => key.length(2),
+            None if sequences => q.length(q.rank() - 2),
+            None => None,
+        };
+        own.filter(|_| bounded).cloned()
+    }
+
     /// Whether a token may see no key.
     fn masks(self, beside: &Beside<'_, '_>) -> bool {
         let windows = self.windows.iter().any(Option::is_some);
@@ -152,7 +170,7 @@ impl Scores {
             }),
         };
         let masked = masked(b, size, &capped, beside.mask);
-        let placed = self.placed(b, size, &masked, beside.lengths);
+        let placed = self.placed(b, size, &masked, beside);
         [scaled, capped, placed]
     }
 
@@ -162,8 +180,9 @@ impl Scores {
         b: &mut Build<'_, 'c>,
         size: &Sizes,
         x: &Tensor<'c>,
-        lengths: Option<&Tensor<'c>>,
+        beside: &Beside<'_, 'c>,
     ) -> Tensor<'c> {
+        let lengths = beside.lengths;
         let [left, right] = self.windows;
         let right = if self.causal { Some(right.map_or(0, |keys| keys.min(0))) } else { right };
         let bounded = left.is_some() || right.is_some();
@@ -172,18 +191,20 @@ impl Scores {
         }
         let mut inputs = vec![(x, identity(4))];
         inputs.extend(lengths.map(|lengths| (lengths, vec![Linear::axis(4, 0)])));
+        inputs.extend(beside.asked.map(|asked| (asked, vec![])));
         b.map_at(x.element(), x.dims(), &inputs, |calc, given| {
             let (mut score, never) = (given[0], calc.like(given[0], f64::NEG_INFINITY));
-            let length = given[1..].first().map(|&length| calc.coordinate(length));
+            let length = lengths.map(|_| calc.coordinate(given[1]));
+            let asked = beside.asked.map(|_| calc.coordinate(given[given.len() - 1]));
             if bounded {
                 // The tokens are the last ones of the keys that count: of a cache in front, or of the lengths.
                 let (token, key) = (calc.index(2), calc.index(3));
                 let front = match length.filter(|_| size.past == 0) {
                     Some(length) => {
-                        let tokens = calc.at(size.tokens);
+                        let tokens = asked.unwrap_or_else(|| calc.at(size.tokens));
                         calc.sub(length, tokens)
                     }
-                    None => calc.at(size.past),
+                    None => asked.unwrap_or_else(|| calc.at(size.past)),
                 };
                 let place = calc.add(token, front);
                 if let Some(keys) = right {

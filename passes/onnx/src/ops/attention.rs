@@ -182,16 +182,19 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
     node.ty(computed(element), full.to_vec())?;
     results.truncate(node.outputs());
     let (types, cached) = (results.clone(), caches.is_some());
+    let asked = scores.asks(caches.map(|(key, _)| key), q, lengths_at.is_some());
+    let asked_at = asked.is_some().then_some(operands.len());
     let operands = operands.into_iter().cloned().collect();
-    Ok(Plan::new(operands, results, move |b, args| {
+    let plan = Plan::new(operands, results, move |b, args| {
         let q = apart(b, &args[0], size.heads, size.joined);
         let mut key = apart(b, &args[1], size.shared, size.joined);
         let mut value = apart(b, &args[2], size.shared, size.joined);
         if cached {
             (key, value) = (behind(b, &args[3], &key), behind(b, &args[4], &value));
         }
+        let given = |at: Option<usize>| at.map(|at| &args[at]);
         let beside =
-            Beside { mask: mask_at.map(|at| &args[at]), lengths: lengths_at.map(|at| &args[at]) };
+            Beside { mask: given(mask_at), lengths: given(lengths_at), asked: given(asked_at) };
         let attended = attend(b, &size, scores, [&q, &key, &value], &beside);
         let y = attended.y;
         let shown = attended.stages.get(mode as usize).unwrap_or(&attended.shares);
@@ -203,5 +206,6 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
                 b.reshape(&x, ty.dims())
             })
             .collect()
-    }))
+    });
+    Ok(plan.asking(asked))
 }

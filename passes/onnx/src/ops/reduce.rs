@@ -181,10 +181,12 @@ pub fn plan(
         .collect();
     let result = node.ty(x.element(), dims.clone())?;
     let (ty, folded) = (x.ty.clone(), axes.clone());
+    let count = x.length_of(&axes).filter(|_| reduction == Mean);
     let plan = Plan::new(vec![x.clone()], vec![result.clone()], move |b, args| {
-        let reduced = build(b, &args[0], &axes, reduction);
+        let reduced = build(b, &args[0], &axes, args.get(1), reduction);
         vec![b.reshape(&reduced, &dims)]
     });
+    let plan = plan.asking(count);
     Ok(match reduction {
         Sum | Prod | Max | Min => {
             plan.folds(move |known| vec![fold_known(&known[0], &ty, &folded, &result, reduction)])
@@ -193,10 +195,13 @@ pub fn plan(
     })
 }
 
+/// The fold of some axes; `count` is the number of elements that are folded into one, where callers
+/// decide it.
 fn build<'c>(
     b: &mut Build<'_, 'c>,
     x: &Tensor<'c>,
     axes: &[usize],
+    count: Option<&Tensor<'c>>,
     reduction: Reduction,
 ) -> Tensor<'c> {
     use Reduction::*;
@@ -212,7 +217,7 @@ fn build<'c>(
         });
         return Tensor::new(best.value(), TensorType::temporary(element, best.dims()));
     }
-    let count: i64 = axes.iter().map(|&d| x.dims()[d]).product();
+    let points: i64 = axes.iter().map(|&d| x.dims()[d]).product();
     let folded = match reduction {
         L1 => fold_axes(b, x, axes, &[], zero, |calc, x, sum| {
             let size = calc.abs(x[0]);
@@ -242,13 +247,25 @@ fn build<'c>(
         LogSumExp => return log_sum_exp(b, x, axes),
     };
     match reduction {
-        Mean => b.map(element, folded.dims(), &[&folded], |calc, sum| {
-            if !calc.is_float(sum[0]) && count == 0 {
-                return sum[0];
-            }
-            let count = calc.int_like(sum[0], count.into());
-            calc.div(sum[0], count)
-        }),
+        Mean => {
+            let read: Vec<_> = std::iter::once(&folded).chain(count).collect();
+            b.map(element, folded.dims(), &read, |calc, given| {
+                let sum_of = given[0];
+                let float = calc.is_float(sum_of);
+                let count = match given.get(1) {
+                    Some(&count) => calc.cast(count, sum),
+                    None if !float && points == 0 => return sum_of,
+                    None => calc.int_like(sum_of, points.into()),
+                };
+                if float {
+                    return calc.div(sum_of, count);
+                }
+                // The sum of no integers is 0, and so is their mean.
+                let one = calc.int_like(sum_of, 1);
+                let count = calc.max(count, one);
+                calc.div(sum_of, count)
+            })
+        }
         LogSum => b.map(element, folded.dims(), &[&folded], |calc, sum| calc.math("log", sum[0])),
         Norm(p) => b.map(element, folded.dims(), &[&folded], |calc, sum| root(calc, sum[0], p)),
         _ => b.cast(&folded, element),

@@ -165,7 +165,9 @@ fn shape(node: &Node<'_>) -> Result<Plan> {
     let place = |at: i64| if at < 0 { at.saturating_add(rank) } else { at }.clamp(0, rank) as usize;
     let start = place(node.int("start")?.unwrap_or(0));
     let end = place(node.int("end")?.unwrap_or(rank));
-    known(node, Elements::from_ints(x.dims().get(start..end).unwrap_or(&[])))
+    let told = start..end.max(start);
+    let plan = known(node, Elements::from_ints(&x.dims()[told.clone()]))?;
+    Ok(Plan { tells: Some(told), ..plan })
 }
 
 fn size(node: &Node<'_>) -> Result<Plan> {

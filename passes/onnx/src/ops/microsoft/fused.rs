@@ -193,7 +193,7 @@ fn nhwc_conv(node: &Node<'_>) -> Result<Plan> {
     }
     let seen = [x, w].map(|own| {
         let ty = node.ty(own.element(), channels_first(own.dims()))?;
-        Ok(Operand { ty, known: None, ..own.clone() })
+        Ok(Operand { ty, known: None, lengths: Vec::new(), ..own.clone() })
     });
     let [seen_x, seen_w] = seen;
     let mut inputs = vec![Some(seen_x?), Some(seen_w?)];

@@ -33,7 +33,8 @@ pub fn order(rank: usize, transposed: bool, batch_behind: bool) -> Vec<usize> {
 /// The operand with its axes in this order.
 pub fn seen(node: &Node<'_>, operand: &Operand, order: &[usize]) -> Result<Operand> {
     let dims = order.iter().map(|&axis| operand.dims()[axis]).collect();
-    Ok(Operand { ty: node.ty(operand.element(), dims)?, ..operand.clone() })
+    let lengths = order.iter().map(|&axis| operand.length(axis).cloned()).collect();
+    Ok(Operand { ty: node.ty(operand.element(), dims)?, lengths, ..operand.clone() })
 }
 
 /// The index expressions of the operand itself, of those in the order in which it is seen.

@@ -172,7 +172,8 @@ impl Layout {
         };
         let seen = [self.batch, self.shared, self.total, self.width];
         let [k, v] = [&key, &value].map(|all| b.slice(all, &[0; 4], &seen, &[1; 4]));
-        let beside = Beside { mask: self.bias.map(|at| &args[at]), lengths: lengths.as_ref() };
+        let beside =
+            Beside { mask: self.bias.map(|at| &args[at]), lengths: lengths.as_ref(), asked: None };
         let attended = attend(b, &size, scores, [&q, &k, &v], &beside);
         let y = b.cast(&attended.y, q.element());
         vec![y, key, value]

@@ -202,19 +202,23 @@ fn multi_head(node: &Node<'_>) -> Result<Plan> {
     results.truncate(node.outputs());
     let types = results.clone();
     node.ty(computed(element), size.full().to_vec())?;
+    let asked = scores.asks(node.optional(6), node.input(0, "query")?, false);
+    let asked_at = asked.is_some().then_some(operands.len());
     let operands = operands.into_iter().cloned().collect();
-    Ok(Plan::new(operands, results, move |b, args| {
+    let plan = Plan::new(operands, results, move |b, args| {
         let [q, mut key, mut value] = form.heads(b, &size, args, places.bias);
         if let Some(at) = places.cache {
             (key, value) = (behind(b, &args[at], &key), behind(b, &args[at + 1], &value));
         }
         let mask = mask(b, places, args, &size, filter);
-        let beside = Beside { mask: mask.as_ref(), lengths: None };
+        let beside =
+            Beside { mask: mask.as_ref(), lengths: None, asked: asked_at.map(|at| &args[at]) };
         let attended = attend(b, &size, scores, [&q, &key, &value], &beside);
         let y = b.cast(&attended.y, element);
         let made = [&y, &key, &value];
         made.iter().zip(&types).map(|(&x, ty)| b.reshape(x, ty.dims())).collect()
-    }))
+    });
+    Ok(plan.asking(asked))
 }
 
 impl Form {
