@@ -88,6 +88,17 @@ impl Length {
         self.terms.iter().all(|(_, value)| value % by == 0)
     }
 
+    /// The two of which it is the smaller one, if it is no more than that.
+    pub fn as_least(&self) -> Option<&[Self; 2]> {
+        match &self.terms[..] {
+            [(factors, 1)] => match &factors[..] {
+                [Factor::Least(two)] => Some(two),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The names in it, in order.
     pub fn symbols(&self) -> Vec<&str> {
         let mut found = Vec::new();

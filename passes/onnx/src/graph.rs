@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use crate::constant;
 use crate::error::{Report, Result};
 use crate::model::domain;
+use crate::ops::training;
 use crate::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 
 /// More bodies in each other than any exporter writes; each is a call of the reader.
@@ -174,6 +175,11 @@ fn names(nodes: &[NodeProto], defined: &BTreeSet<&str>) -> BTreeSet<String> {
 /// The values that a node reads, with those that its graphs read around themselves.
 fn reads(node: &NodeProto) -> Vec<&str> {
     let mut all: Vec<_> = node.input.iter().map(String::as_str).filter(|n| !n.is_empty()).collect();
+    // A tensor whose changes are asked for is named by an attribute.
+    if node.op_type() == "Gradient" && domain(node.domain()) == training::DOMAIN {
+        let named = node.attribute.iter().filter(|attribute| attribute.name() == "y");
+        all.extend(named.filter_map(|attribute| std::str::from_utf8(attribute.s()).ok()));
+    }
     for graph in node.attribute.iter().filter_map(|attribute| attribute.g.as_ref()) {
         let inside: BTreeSet<_> = graph
             .node

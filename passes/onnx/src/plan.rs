@@ -26,6 +26,8 @@ pub struct Operand {
     pub fixed: bool,
     /// The model's name for the initializer that it is, where it is one.
     pub weight: Option<String>,
+    /// True if some elements follow from lengths: what is known is what they are for the greatest.
+    pub follows: bool,
     /// A length for each dimension, where callers decide it; none of any where that is not known.
     pub lengths: Dims,
 }
@@ -36,7 +38,7 @@ impl Operand {
     pub fn constant(elements: Elements) -> Self {
         let ty = elements.ty().clone();
         let (id, known) = (ValueId(usize::MAX), Some(elements));
-        Self { id, ty, known, fixed: true, weight: None, lengths: Vec::new() }
+        Self { id, ty, known, fixed: true, weight: None, follows: false, lengths: Vec::new() }
     }
 
     /// The same elements in another shape.

@@ -7,6 +7,7 @@ mod attention;
 mod convolutions;
 mod features;
 mod fused;
+mod gradients;
 mod integers;
 mod net;
 mod norms;

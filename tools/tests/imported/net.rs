@@ -40,6 +40,10 @@ pub fn floats(dims: &[i64], values: &[f32]) -> Arg {
     Arg::new(DataType::Float, dims, values.iter().flat_map(|x| x.to_le_bytes()).collect())
 }
 
+pub fn doubles(dims: &[i64], values: &[f64]) -> Arg {
+    Arg::new(DataType::Double, dims, values.iter().flat_map(|x| x.to_le_bytes()).collect())
+}
+
 pub fn bytes(dims: &[i64], values: &[u8]) -> Arg {
     Arg::new(DataType::Uint8, dims, values.to_vec())
 }
@@ -136,6 +140,10 @@ fn model(node: &Node<'_>, inputs: &[Arg], outputs: usize) -> (ModelProto, Vec<Ve
     }
     graph.output = (0..outputs).map(|at| port(&format!("y{at}"), None)).collect();
     graph.node.push(proto);
+    (model_of(graph), given)
+}
+
+fn model_of(graph: GraphProto) -> ModelProto {
     let opset = |domain: &str, version| OperatorSetIdProto {
         domain: Some(domain.to_owned()),
         version: Some(version),
@@ -146,14 +154,52 @@ fn model(node: &Node<'_>, inputs: &[Arg], outputs: usize) -> (ModelProto, Vec<Ve
         opset("ai.onnx.ml", 5),
         opset("ai.onnx.preview.training", 1),
     ];
-    let model =
-        ModelProto { ir_version: Some(8), opset_import, graph: Some(graph), ..Default::default() };
-    (model, given)
+    ModelProto { ir_version: Some(8), opset_import, graph: Some(graph), ..Default::default() }
 }
 
 /// The bytes of every output, or why there is none.
 pub fn run(node: &Node<'_>, inputs: &[Arg], outputs: usize) -> Result<Vec<Vec<u8>>, String> {
     let (model, given) = model(node, inputs, outputs);
+    interpreted(&model, &given)
+}
+
+/// A node: its operator, behind its domain and a dot where it has one, what it reads and what it makes.
+pub fn node(
+    name: &str,
+    reads: &[&str],
+    makes: &[&str],
+    attributes: &[AttributeProto],
+) -> NodeProto {
+    let (domain, operator) = name.rsplit_once('.').unwrap_or(("", name));
+    let names = |all: &[&str]| all.iter().map(|&name| name.to_owned()).collect();
+    NodeProto {
+        op_type: Some(operator.to_owned()),
+        domain: Some(domain.to_owned()),
+        input: names(reads),
+        output: names(makes),
+        attribute: attributes.to_vec(),
+        ..Default::default()
+    }
+}
+
+/// The bytes of every output of a model of several nodes.
+pub fn run_all(
+    nodes: &[NodeProto],
+    inputs: &[(&str, Arg)],
+    outputs: &[&str],
+) -> Result<Vec<Vec<u8>>, String> {
+    let graph = GraphProto {
+        name: Some("g".to_owned()),
+        node: nodes.to_vec(),
+        input: inputs.iter().map(|(name, arg)| port(name, Some(arg))).collect(),
+        output: outputs.iter().map(|name| port(name, None)).collect(),
+        ..Default::default()
+    };
+    let given: Vec<_> = inputs.iter().map(|(_, arg)| arg.bytes.clone()).collect();
+    interpreted(&model_of(graph), &given)
+}
+
+fn interpreted(model: &ModelProto, given: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("node.onnx");
     std::fs::write(&path, model.encode_to_vec()).expect("written");
@@ -162,7 +208,7 @@ pub fn run(node: &Node<'_>, inputs: &[Arg], outputs: usize) -> Result<Vec<Vec<u8
     let ops = unit.module().body(0).expect("a body").ops();
     let model = ops.into_iter().find(|op| op.is("graph.model")).expect("a model");
     let weights = &mut |_: &str, _: &str| unreachable!("what is fixed is short");
-    Ok(run_model(model, &given, weights, &mut |_, _| {}).expect("it has a meaning"))
+    Ok(run_model(model, given, weights, &mut |_, _| {}).expect("it has a meaning"))
 }
 
 pub fn as_floats(bytes: &[u8]) -> Vec<f32> {

@@ -333,6 +333,19 @@ fn attention_as_one_operator() {
     check(&subject, &symbols, &[&[3, 20, 9], &[1, 0, 1], &[2, 7, 4], &[1, 13, 5]]);
 }
 
+/// An output that is an input with another shape has rows of its own.
+#[test]
+fn inputs_that_are_given_back() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[Dim::Named("batch"), SEQ, Dim::Fixed(4)]);
+    let shape = net.longs(&[0, 0, 2, 2]);
+    let y = net.op("Reshape", &[&x, &shape], &[]);
+    let axis = net.longs(&[1]);
+    let z = net.op("Unsqueeze", &[&y, &axis], &[]);
+    let subject = Subject::new(net, &[&y, &z]);
+    check(&subject, &[symbol("batch", 1, 3), symbol("seq", 0, 5)], &[&[3, 5], &[2, 3], &[1, 0]]);
+}
+
 /// Lengths as numbers: the place of a token in a table, and as a factor.
 #[test]
 fn lengths_to_calculate_with() {
@@ -403,6 +416,27 @@ fn operators_that_are_refused() {
         net.op("Gather", &[x, &row], &[])
     });
     assert!(row.contains("along `seq`"), "{row}");
+    // Made for the greatest, they would be too long.
+    let rows = told(&|net, x| {
+        let [zero, one, row] = [[0], [1], [0]].map(|list| net.longs(&list));
+        let shape = net.op("Shape", &[x], &[]);
+        let seq = net.op("Gather", &[&shape, &zero], &[]);
+        let all = net.op("Concat", &[&seq, &one], &[int("axis", 0)]);
+        let row = net.op("Gather", &[x, &row], &[]);
+        net.op("Tile", &[&row, &all], &[])
+    });
+    assert!(rows.contains("what it makes is decided by `seq`"), "{rows}");
+    let collected = told(&|net, x| {
+        let (rounds, zero) = (net.longs(&[5]), net.scalar(0.0));
+        let types = [DataType::Int64, DataType::Bool, DataType::Float];
+        let body = net.body("body", &types, |net, given| {
+            let sum = net.op("ReduceSum", &[&given[2]], &[int("keepdims", 0)]);
+            let more = net.op("Greater", &[&sum, &zero], &[]);
+            vec![more, net.op("Neg", &[&given[2]], &[]), sum]
+        });
+        net.several("Loop", &[&rounds, "", x], &[body], 2)[1].clone()
+    });
+    assert!(collected.contains("a condition says when it runs how many there are"), "{collected}");
     let norm = told(&|net, x| net.op("LpNormalization", &[x], &[int("axis", 0)]));
     assert!(norm.contains("it folds along `seq`, and may count on how many"), "{norm}");
     let flat = told(&|net, x| {

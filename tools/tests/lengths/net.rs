@@ -25,6 +25,8 @@ pub struct Net {
     /// Shapes of the inputs, by number.
     pub inputs: Vec<(DataType, Vec<Dim>)>,
     count: usize,
+    /// What the names of its values begin with.
+    prefix: String,
 }
 
 /// An attribute of a node.
@@ -47,7 +49,46 @@ pub fn int(name: &str, i: i64) -> AttributeProto {
 impl Net {
     fn name(&mut self) -> String {
         self.count += 1;
-        format!("v{}", self.count)
+        format!("{}v{}", self.prefix, self.count)
+    }
+
+    /// A graph for an attribute of a node, which sees the values around it: what `build` makes of its
+    /// inputs, of these types.
+    pub fn body(
+        &mut self,
+        name: &str,
+        inputs: &[DataType],
+        build: impl FnOnce(&mut Self, &[String]) -> Vec<String>,
+    ) -> AttributeProto {
+        let mut body = Self { prefix: self.name(), ..Self::default() };
+        let inputs: Vec<_> = inputs.iter().map(|&ty| body.open(ty)).collect();
+        let outputs = build(&mut body, &inputs);
+        let kind = Some(AttributeType::Graph.into());
+        let graph = body.graph_with(&outputs.iter().map(String::as_str).collect::<Vec<_>>());
+        AttributeProto {
+            name: Some(name.into()),
+            g: Some(graph),
+            r#type: kind,
+            ..Default::default()
+        }
+    }
+
+    /// An input of a body, which says nothing of its shape.
+    fn open(&mut self, ty: DataType) -> String {
+        let name = self.name();
+        let tensor = Tensor { elem_type: Some(ty.into()), shape: None };
+        let ty = TypeProto { value: Some(Value::TensorType(tensor)), ..Default::default() };
+        let (own, r#type) = (Some(name.clone()), Some(ty));
+        self.graph.input.push(ValueInfoProto { name: own, r#type, ..Default::default() });
+        name
+    }
+
+    fn graph_with(mut self, outputs: &[&str]) -> GraphProto {
+        let port =
+            |name: &&str| ValueInfoProto { name: Some((*name).to_owned()), ..Default::default() };
+        self.graph.name = Some("net".to_owned());
+        self.graph.output = outputs.iter().map(port).collect();
+        self.graph
     }
 
     /// An input of floats, or of whole numbers.
@@ -78,6 +119,11 @@ impl Net {
         let count = dims.iter().product::<i64>() as usize;
         let bytes = (0..count).flat_map(|place| value(place).to_le_bytes()).collect::<Vec<_>>();
         self.constant(DataType::Float, dims, bytes)
+    }
+
+    /// A number that is part of the model.
+    pub fn scalar(&mut self, value: f32) -> String {
+        self.constant(DataType::Float, &[], value.to_le_bytes().to_vec())
     }
 
     /// A list of whole numbers that is part of the model.
@@ -141,18 +187,14 @@ impl Net {
     }
 
     /// The model as a file's bytes, with these outputs.
-    pub fn finish(mut self, outputs: &[&str]) -> Vec<u8> {
-        let port =
-            |name: &&str| ValueInfoProto { name: Some((*name).to_owned()), ..Default::default() };
-        self.graph.name = Some("net".to_owned());
-        self.graph.output = outputs.iter().map(port).collect();
+    pub fn finish(self, outputs: &[&str]) -> Vec<u8> {
         let opset = OperatorSetIdProto { version: Some(23), ..Default::default() };
         let domain = Some("com.microsoft".to_owned());
         let microsoft = OperatorSetIdProto { version: Some(1), domain };
         let model = ModelProto {
             ir_version: Some(9),
             opset_import: vec![opset, microsoft],
-            graph: Some(self.graph),
+            graph: Some(self.graph_with(outputs)),
             ..Default::default()
         };
         model.encode_to_vec()

@@ -26,6 +26,9 @@ enum Step {
     Stack,
     Normalise,
     Append,
+    Choose,
+    Repeat,
+    EachRow,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -46,6 +49,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Stack),
         1 => Just(Step::Normalise),
         1 => Just(Step::Append),
+        1 => Just(Step::Choose),
+        1 => Just(Step::Repeat),
+        1 => Just(Step::EachRow),
     ]
 }
 
@@ -150,9 +156,67 @@ impl Grown {
                 self.most *= 2;
                 self.net.op("Concat", &[&x, &y], &[int("axis", 1)])
             }
+            Step::Choose => self.choose(&x),
+            Step::Repeat => self.repeat(&x),
+            Step::EachRow if self.is_sequence && self.most <= 12 => self.each_row(&x),
+            Step::EachRow => x,
             Step::Sum | Step::Most | Step::Attend | Step::Positions => x,
             Step::Mask | Step::Heads | Step::Append => x,
         };
+    }
+
+    /// One of two branches, by a sum.
+    fn choose(&mut self, x: &str) -> String {
+        // No sum of what is stacked, or of shares, is near.
+        let bound = self.net.scalar(0.37);
+        let sum = self.net.op("ReduceSum", &[x], &[int("keepdims", 0)]);
+        let more = self.op("Greater", &[&sum, &bound]);
+        let branch = |net: &mut Net, name: &str, operator: &str| {
+            net.body(name, &[], |net, _| vec![net.op(operator, &[x], &[])])
+        };
+        let yes = branch(&mut self.net, "then_branch", "Tanh");
+        let no = branch(&mut self.net, "else_branch", "Neg");
+        self.net.op("If", &[&more], &[yes, no])
+    }
+
+    /// Halves for as long as a sum is more than a number, five times at most.
+    fn repeat(&mut self, x: &str) -> String {
+        let half = self.net.scalar(0.5);
+        let rounds = self.net.longs(&[5]);
+        let bound = self.net.scalar(3.03);
+        let body = self.net.body(
+            "body",
+            &[DataType::Int64, DataType::Bool, DataType::Float],
+            |net, given| {
+                let next = net.op("Mul", &[&given[2], &half], &[]);
+                let size = net.op("Abs", &[&next], &[]);
+                let sum = net.op("ReduceSum", &[&size], &[int("keepdims", 0)]);
+                vec![net.op("Greater", &[&sum, &bound], &[]), next]
+            },
+        );
+        self.net.op("Loop", &[&rounds, "", x], &[body])
+    }
+
+    /// The sums of the rows up to each, in a loop over rows.
+    fn each_row(&mut self, x: &str) -> String {
+        let shape = self.op("Shape", &[x]);
+        let one = self.net.longs(&[1]);
+        let rounds = self.op("Gather", &[&shape, &one]);
+        let zero = self.net.longs(&[0]);
+        let first = self.net.op("Gather", &[x, &zero], &[int("axis", 1)]);
+        let start = self.op("Sub", &[&first, &first]);
+        let types = [DataType::Int64, DataType::Bool, DataType::Float];
+        let body = self.net.body("body", &types, |net, given| {
+            let row = net.op("Gather", &[x, &given[0]], &[int("axis", 1)]);
+            let shape = net.op("Shape", &[&given[2]], &[]);
+            let row = net.op("Reshape", &[&row, &shape], &[]);
+            let sum = net.op("Add", &[&given[2], &row], &[]);
+            let axis = net.longs(&[1]);
+            let flat = net.op("Squeeze", &[&sum, &axis], &[]);
+            vec![net.op("Identity", &[&given[1]], &[]), sum, flat]
+        });
+        let made = self.net.several("Loop", &[&rounds, "", &start], &[body], 2);
+        self.net.op("Transpose", &[&made[1]], &[ints("perm", &[1, 0, 2])])
     }
 
     /// As many rows of a table as the sequence is long.
@@ -166,8 +230,15 @@ impl Grown {
     }
 }
 
+/// As many models as PROPTEST_CASES says, or few.
+fn few() -> ProptestConfig {
+    let asked = std::env::var_os("PROPTEST_CASES").is_some();
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: if asked { default.cases } else { 24 }, ..default }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(few())]
     /// One artifact, at many lengths, on one unit and on two.
     #[test]
     fn models_of_rows(
@@ -183,7 +254,7 @@ proptest! {
         steps.iter().for_each(|&step| grown.grow(step));
         let subject = Subject::new(grown.net, &[&grown.value]);
         // Whose first row is read has one.
-        let first = steps.iter().any(|step| matches!(step, Step::First));
+        let first = steps.iter().any(|step| matches!(step, Step::First | Step::EachRow));
         let mut symbols = vec![symbol("seq", u64::from(first), most)];
         symbols.extend(batch.map(|most| symbol("batch", 0, most)));
         for units in [1, 2] {

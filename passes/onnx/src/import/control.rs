@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! If     the branch that a known condition takes; else both, and a choice between their results
-//! Loop   its body, as often as a known number and a known condition say
+//! Loop   its body, as often as a number says that is known, or the greatest that it may be; where a
+//!        run, or a length, decides how often, rounds behind the end change nothing
 //! ```
 //!
-//! What only a run decides is refused.
+//! What a run could go on with for ever is refused, and so is what it makes more or less of.
 
 use super::structure::Site;
 use super::{Bound, Planner};
@@ -16,6 +17,7 @@ use crate::inputs;
 use crate::plan::{Operand, Plan, ValueId};
 use crate::types::{ElementType, TensorType};
 use weft_dialects::ir::Linear;
+use weft_runtime::length::Length;
 
 use crate::payload::identity;
 
@@ -120,7 +122,7 @@ fn select(condition: &Operand, yes: Operand, no: Operand) -> Plan {
 
 /// `Loop`.
 pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bound>> {
-    let rounds = site.integer(0, "M")?;
+    let rounds = Rounds::of(planner, site)?;
     let carried = site.inputs_from(2).iter();
     let mut carried: Vec<_> =
         carried.map(|input| input.clone().unwrap_or(Bound::Nothing)).collect();
@@ -139,24 +141,41 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     };
     let mut collected = vec![Vec::new(); scans];
     let mut round = 0;
-    while rounds.is_none_or(|rounds| (round as i64) < rounds) {
-        if !holds(planner, site, &condition, round)? {
+    let mut open = Open::default();
+    while rounds.most.is_none_or(|rounds| (round as i64) < rounds) {
+        if !open.goes_on(planner, site, (&rounds, round), &condition)? {
             break;
         }
         if round == ROUNDS_MAX {
             return Err(too_long(site));
         }
-        let made = one_round(planner, site, (body, round), &condition, &carried)?;
+        let made = one_round(planner, site, (body, round, &rounds), &condition, &carried)?;
         let mut made = made.into_iter();
         condition = made.next().expect("a body makes its condition");
-        carried = made.by_ref().take(carried.len()).collect();
+        let next: Vec<_> = made.by_ref().take(carried.len()).collect();
+        carried = match open.now.map(|now| planner.operand(now)) {
+            None => next,
+            Some(now) => {
+                let pairs = next.iter().zip(&carried);
+                pairs
+                    .map(|(new, old)| choose(planner, site, &now, [new, old]))
+                    .collect::<Result<_>>()?
+            }
+        };
         collected.iter_mut().zip(made).for_each(|(all, one)| all.push(one));
         round += 1;
+    }
+    if open.decides && scans > 0 {
+        return Err(site
+            .node
+            .report("collects a tensor of each round, and a condition says when it runs how many there are")
+            .help("a condition that is known, or nothing that is collected")
+            .unsupported());
     }
     let mut results = carried;
     if round == 0 && scans > 0 {
         // Never run, but its types are asked for.
-        let made = one_round(planner, site, (body, 0), &condition, &results)?;
+        let made = one_round(planner, site, (body, 0, &rounds), &condition, &results)?;
         for one in made.into_iter().skip(1 + results.len()) {
             let Bound::Tensor(id) = one else { return Err(collects(site, &one)) };
             let ty = planner.operand(id).ty;
@@ -167,9 +186,115 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
         return Ok(results);
     }
     for all in &collected {
-        results.push(Bound::Tensor(planner.stacked(site, all, 0)?));
+        let all = planner.stacked(site, all, 0)?;
+        let all = match &rounds.length {
+            Some(length) => planner.ended(site, all, length)?,
+            None => all,
+        };
+        results.push(Bound::Tensor(all));
     }
     Ok(results)
+}
+
+/// How often a loop runs, by its number.
+struct Rounds {
+    /// At most; for ever without it.
+    most: Option<i64>,
+    /// The number, where it follows from lengths: `most` is the greatest that it may be.
+    length: Option<Length>,
+}
+
+impl Rounds {
+    fn of(planner: &Planner<'_>, site: &Site<'_>) -> Result<Self> {
+        if let Some(Bound::Tensor(id)) = site.optional(0)
+            && let Some([length]) = planner.graph.values[id.0].numbers.as_deref()
+        {
+            let range = planner.graph.symbols.range(length);
+            let most = range.map(|[_, most]| most.max(0));
+            return Ok(Self { most, length: Some(length.clone()) });
+        }
+        Ok(Self { most: site.integer(0, "M")?, length: None })
+    }
+
+    /// The number of a round, as its body is told: of those behind the end, that of the last one, so that
+    /// what it reads is there.
+    fn number(&self, planner: &Planner<'_>, round: usize) -> Option<Length> {
+        let last = self.length.as_ref()?.plus(&Length::number(1), -1);
+        let inside = planner.graph.symbols.range(&last)?[0] >= round as i64;
+        (!inside).then(|| Length::number(round as i64).least(&last))
+    }
+}
+
+/// Whether a loop goes on, as far as only a run knows.
+#[derive(Default)]
+struct Open {
+    /// A value that is true in the rounds which count; none while all do.
+    now: Option<ValueId>,
+    /// True if a condition is part of it, not only the number of rounds.
+    decides: bool,
+}
+
+impl Open {
+    /// Returns whether there is another round, in some run.
+    fn goes_on(
+        &mut self,
+        planner: &mut Planner<'_>,
+        site: &Site<'_>,
+        (rounds, round): (&Rounds, usize),
+        condition: &Bound,
+    ) -> Result<bool> {
+        let Bound::Tensor(condition) = condition else {
+            return Err(site.wrong_kind("cond", condition, "a tensor"));
+        };
+        let operand = planner.operand(*condition);
+        let known = operand.known.as_ref().filter(|_| !operand.follows).and_then(Elements::single);
+        let mut reads = Vec::new();
+        match known.map(|value| value.as_int() != 0) {
+            Some(false) => return Ok(false),
+            Some(true) => {}
+            None if rounds.most.is_none() => {
+                return Err(site
+                    .node
+                    .report("loops for as long as a condition holds that is only known at run time")
+                    .note(format!("before round {round} it is {}", operand.ty))
+                    .help("a number of rounds at most, M; or a condition that is known: a constant, or calculated from shapes and the number of the round")
+                    .unsupported());
+            }
+            None => {
+                self.decides = true;
+                reads.push(operand);
+            }
+        }
+        let length = rounds.length.as_ref().filter(|_| rounds.number(planner, round).is_some());
+        if reads.is_empty() && length.is_none() {
+            return Ok(true);
+        }
+        reads.extend(self.now.map(|now| planner.operand(now)));
+        let plan = all_hold(reads, round).asking(length.cloned());
+        self.now = Some(planner.step("Loop", site.name, plan)[0]);
+        Ok(true)
+    }
+}
+
+/// Whether all of these conditions hold, and there are more rounds than `round` if it is told how many.
+fn all_hold(conditions: Vec<Operand>, round: usize) -> Plan {
+    let (count, ranks) = (conditions.len(), conditions.iter().map(Operand::rank));
+    let places: Vec<Vec<Linear>> = ranks.map(|rank| vec![Linear::constant(0, 0); rank]).collect();
+    let ty = TensorType::temporary(ElementType::Bool, &[]);
+    Plan::new(conditions, vec![ty], move |b, args| {
+        let mut inputs: Vec<_> = args.iter().zip(places.iter().cloned()).collect();
+        inputs.extend(args.get(count).map(|rounds| (rounds, Vec::new())));
+        vec![b.map_at(ElementType::Bool, &[], &inputs, |calc, given| {
+            let (conditions, rounds) = given.split_at(count);
+            let more = rounds.first().map(|&rounds| {
+                let round = calc.int_like(rounds, round as i128);
+                calc.gt(rounds, round)
+            });
+            let mut all = conditions.iter().copied().chain(more);
+            let first = all.next().expect("something is asked");
+            all.fold(first, |all, one| calc.and(all, one))
+        })]
+    })
 }
 
 fn truth(planner: &mut Planner<'_>, value: bool) -> Bound {
@@ -181,7 +306,7 @@ fn truth(planner: &mut Planner<'_>, value: bool) -> Bound {
 fn one_round<'m>(
     planner: &mut Planner<'m>,
     site: &Site<'m>,
-    (body, round): (&'m Graph, usize),
+    (body, round, rounds): (&'m Graph, usize, &Rounds),
     condition: &Bound,
     carried: &[Bound],
 ) -> Result<Vec<Bound>> {
@@ -189,26 +314,13 @@ fn one_round<'m>(
     let declared = inputs::declared(&body.inputs[0], "the number of the round")?;
     let rank = declared.and_then(|declared| declared.dims).map_or(0, |dims| dims.len().min(1));
     let ty = TensorType::new(ElementType::I64, vec![1; rank], "the number of the round")?;
-    let number = planner.literal(Elements::from_scalars(ty, [Scalar::Int(round as i128)]));
+    let number = match rounds.number(planner, round) {
+        Some(number) => planner.places(&[round as i64], ty, vec![number]),
+        None => planner.literal(Elements::from_scalars(ty, [Scalar::Int(round as i128)])),
+    };
     let inputs = [Bound::Tensor(number), condition.clone()].into_iter();
     let place = format!("{}/{round}", site.name);
     planner.run_body(body, &place, inputs.chain(carried.iter().cloned()))
-}
-
-/// Returns whether a loop goes on.
-fn holds(planner: &Planner<'_>, site: &Site<'_>, condition: &Bound, round: usize) -> Result<bool> {
-    let Bound::Tensor(id) = condition else {
-        return Err(site.wrong_kind("cond", condition, "a tensor"));
-    };
-    let operand = planner.operand(*id);
-    let known = operand.known.as_ref().and_then(Elements::single);
-    known.map(|value| value.as_int() != 0).ok_or_else(|| {
-        site.node
-            .report("loops for as long as a condition holds that is only known at run time")
-            .note(format!("before round {round} it is {}", operand.ty))
-            .help("a condition that is known: a constant, or calculated from shapes and the number of the round")
-            .unsupported()
-    })
 }
 
 /// The error that a loop has more rounds than are unrolled.
@@ -225,6 +337,16 @@ fn collects(site: &Site<'_>, found: &Bound) -> crate::ImportError {
 }
 
 impl Planner<'_> {
+    /// What was collected in all rounds that there may be, as long as there are some in a run.
+    fn ended(&mut self, site: &Site<'_>, all: ValueId, length: &Length) -> Result<ValueId> {
+        let operand = self.operand(all);
+        let mut dims = operand.lengths.clone();
+        dims[0] = Some(length.clone());
+        self.told(site.name, operand, dims).map_err(|why| {
+            site.node.report("does not go with lengths that callers decide").note(why).unsupported()
+        })
+    }
+
     /// Tensors of all rounds side by side, along a new axis.
     pub(super) fn stacked(
         &mut self,

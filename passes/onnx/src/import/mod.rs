@@ -10,6 +10,7 @@ mod control;
 mod flex;
 mod from_end;
 mod function;
+mod gradient;
 mod grow;
 mod lookup;
 mod outputs;
@@ -267,13 +268,13 @@ impl<'m> Planner<'m> {
 
     /// A value as an operator reads it.
     fn operand(&self, id: ValueId) -> Operand {
-        let Value { source, ty, known, fixed, dims, .. } = &self.graph.values[id.0];
+        let Value { source, ty, known, fixed, dims, numbers } = &self.graph.values[id.0];
         let weight = match source {
             Source::Weight { name, .. } => Some(name.clone()),
             _ => None,
         };
         let (ty, known, lengths) = (ty.clone(), known.clone(), dims.clone());
-        Operand { id, ty, known, fixed: *fixed, weight, lengths }
+        Operand { id, ty, known, fixed: *fixed, weight, follows: numbers.is_some(), lengths }
     }
 
     fn node(&mut self, vertex: &'m Vertex) -> Result<()> {
@@ -456,16 +457,33 @@ impl<'m> Planner<'m> {
         self.planned("Length", "length", plan, Found::default())[0]
     }
 
+    /// A copy of a tensor of which there is as much as `dims` say.
+    fn told(
+        &mut self,
+        name: &str,
+        operand: Operand,
+        dims: Dims,
+    ) -> std::result::Result<ValueId, String> {
+        let plan = identical(operand);
+        let scratch = self.scratch.get_or_insert_with(weft_dialects::ir::context);
+        let found = Found::told("Identity", &self.graph.symbols, &plan, dims, scratch)?;
+        Ok(self.planned("Identity", name, plan, found)[0])
+    }
+
     /// A copy of a value.
     fn copy(&mut self, name: &str, id: ValueId) -> ValueId {
-        let operand = self.operand(id);
-        let ty = operand.ty.clone();
-        let plan = Plan::new(vec![operand], vec![ty], |b, args| {
-            let (element, rank) = (args[0].element(), args[0].dims().len());
-            vec![b.move_at(element, args[0].dims(), &[(&args[0], identity(rank))], |_, x| x[0])]
-        });
+        let plan = identical(self.operand(id));
         self.step("Identity", name, plan)[0]
     }
+}
+
+/// Plans a copy.
+fn identical(operand: Operand) -> Plan {
+    let ty = operand.ty.clone();
+    Plan::new(vec![operand], vec![ty], |b, args| {
+        let (element, rank) = (args[0].element(), args[0].dims().len());
+        vec![b.move_at(element, args[0].dims(), &[(&args[0], identity(rank))], |_, x| x[0])]
+    })
 }
 
 /// What stands in the way of lengths.

@@ -27,6 +27,20 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// Returns whether a value is an input, or nothing but another shape of it.
+    fn shows_input(&self, id: ValueId) -> bool {
+        const SHAPES: [&str; 4] = ["Reshape", "Squeeze", "Unsqueeze", "Flatten"];
+        match self.graph.values[id.0].source {
+            Source::Input(_) => true,
+            Source::Result { step, .. } => {
+                let step = &self.graph.steps[step];
+                let seen = step.plan.operands.first().map(|operand| operand.id);
+                SHAPES.contains(&step.kind) && seen.is_some_and(|id| self.shows_input(id))
+            }
+            Source::Weight { .. } | Source::Literal(_) => false,
+        }
+    }
+
     fn output(
         &mut self,
         name: String,
@@ -54,7 +68,9 @@ impl Planner<'_> {
             }
         }
         let is_result = matches!(value.source, Source::Result { .. });
-        let own = is_result && taken.insert(id);
+        // Rows of a caller's tensor are where that has them, and an output's where it does.
+        let seen = !self.graph.symbols.is_empty() && self.shows_input(id);
+        let own = is_result && !seen && taken.insert(id);
         let id = if own { id } else { self.copy(&name, id) };
         self.graph.outputs.push((name, id));
         Ok(())

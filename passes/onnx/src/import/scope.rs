@@ -86,6 +86,26 @@ impl<'m> Planner<'m> {
         proto.attribute.iter().filter_map(of).collect()
     }
 
+    /// The graph whose nodes are planned.
+    pub(super) fn graph_around(&self) -> &'m Names {
+        self.scope().graph
+    }
+
+    /// What `plan` gives where names of the graph that is planned mean something else.
+    pub(super) fn again<T>(
+        &mut self,
+        names: BTreeMap<&'m str, Bound>,
+        place: &str,
+        plan: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let (graph, opsets) = (self.graph_around(), self.opsets());
+        let path = format!("{}{place}", self.path());
+        self.scopes.push(Scope { graph, names, opsets, attributes: None, path });
+        let made = plan(self);
+        self.scopes.pop();
+        made
+    }
+
     /// The outputs of a graph for these inputs, which it names in order.
     pub(super) fn run(
         &mut self,

@@ -137,7 +137,7 @@ pub fn split<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bound
         }
         (0..extent).step_by(size as usize).map(|at| size.min(extent - at)).collect()
     } else {
-        site.node.known_ints(1, "split")?.unwrap_or_default()
+        site.known(split, "split")?.ints().unwrap_or_default()
     };
     let total = sizes.iter().try_fold(0i64, |sum, &size| sum.checked_add(size));
     if total != Some(extent) || sizes.iter().any(|&size| size < 0) {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bound, Planner, control, flex, lookup, scan, sequence};
+use super::{Bound, Planner, control, flex, gradient, lookup, scan, sequence};
 use crate::error::{Report, Result};
 use crate::graph::{Graph, Vertex, describe};
 use crate::model::domain;
@@ -27,6 +27,7 @@ pub const STRUCTURES: &[Structure] = &[
     of("ConcatFromSequence", 11, (1, 1), &["axis", "new_axis"], sequence::concat),
     of("Constant", 1, (0, 0), CONSTANT, sequence::constant),
     flexible(&["prob_mod", "scale", "score_mod", "softmax_precision"]),
+    changing(&["xs", "y", "zs"]),
     of("Identity", 14, (1, 1), &[], |_, site| Ok(vec![site.input(0, "input")?.clone()])),
     of("If", 1, (1, 1), &["else_branch", "then_branch"], control::branch).makes(ANY),
     of("Loop", 1, (0, ANY), &["body"], control::repeat).makes(ANY),
@@ -75,6 +76,12 @@ const fn of(
 const fn flexible(attributes: &'static [&'static str]) -> Structure {
     let mut structure = of("FlexAttention", 1, (3, 3), attributes, flex::attention);
     structure.operator.domain = ops::PREVIEW;
+    structure
+}
+
+const fn changing(attributes: &'static [&'static str]) -> Structure {
+    let mut structure = of("Gradient", 1, (1, ANY), attributes, gradient::gradient).makes(ANY);
+    structure.operator.domain = ops::training::DOMAIN;
     structure
 }
 
@@ -191,7 +198,17 @@ impl<'m> Site<'m> {
         i64::try_from(integer).map(Some).map_err(|_| wrong())
     }
 
-    fn known<'o>(&self, operand: &'o Operand, name: &str) -> Result<&'o crate::Elements> {
+    /// The elements of an input that must be known before anything runs.
+    pub fn known<'o>(&self, operand: &'o Operand, name: &str) -> Result<&'o crate::Elements> {
+        if operand.follows {
+            return Err(self
+                .node
+                .report(format!(
+                    "reads {name:?} from a tensor that follows from lengths which callers decide"
+                ))
+                .help("one length for the dimension, as --dim NAME=64")
+                .unsupported());
+        }
         operand.known.as_ref().ok_or_else(|| {
             self.node
                 .report(format!("reads {name:?} from a tensor that is only known at run time"))

@@ -4,6 +4,7 @@ use weft_dialects::graph::{Dims, GraphBuilder, Inference, Operator};
 use weft_dialects::ir::{Context, Val, empty_module, module_op};
 use weft_runtime::length::Length;
 
+use super::said::SAYING;
 use super::{Input, Symbols, allowed, numbers, said};
 use crate::elements::Elements;
 use crate::import::write::write_step;
@@ -63,6 +64,7 @@ impl Found {
             return Ok(Self { results, numbers: Some(numbers), ..Self::default() });
         }
         let said = said(operator, symbols, inputs, plan)?;
+        check_told(operator, inputs, plan)?;
         let calculates = |operand: &Operand| {
             let own = inputs.iter().flatten().find(|input| input.id == operand.id);
             own.is_some_and(|own| own.numbers.is_some())
@@ -94,6 +96,23 @@ impl Found {
         Ok(Self { step, results, numbers: None, calculated })
     }
 
+    /// Of a plan of one operand of which no more counts than `dims` say, though more of it is there.
+    ///
+    /// # Errors
+    /// As [`Found::of`].
+    pub fn told(
+        operator: &str,
+        symbols: &Symbols,
+        plan: &Plan,
+        dims: Dims,
+        scratch: &Context,
+    ) -> Result<Self, String> {
+        let (operands, said) = (vec![dims], vec![None; plan.results.len()]);
+        let step = StepLengths { operands, said, looks_up: false };
+        let results = step.try_out(operator, symbols, plan, scratch)?;
+        Ok(Self { step, results, numbers: None, calculated: Vec::new() })
+    }
+
     /// Of the result at `index`.
     pub fn of_result(&self, index: usize, ty: &TensorType) -> Lengths {
         let dims = self.results.get(index).cloned().unwrap_or(vec![None; ty.rank()]);
@@ -103,15 +122,31 @@ impl Found {
     }
 }
 
+/// Checks that a plan was not made for the greatest of numbers that follow from lengths: what it does not
+/// calculate with, its operator says ([`super::said`]).
+fn check_told(operator: &str, inputs: &[Option<Input<'_>>], plan: &Plan) -> Result<(), String> {
+    if SAYING.contains(&operator) {
+        return Ok(());
+    }
+    let calculated = |own: &Input<'_>| plan.operands.iter().any(|operand| operand.id == own.id);
+    let told = inputs.iter().flatten().find(|own| own.numbers.is_some() && !calculated(own));
+    let Some(numbers) = told.and_then(|own| own.numbers) else { return Ok(()) };
+    let first = numbers.iter().find(|number| number.as_number().is_none());
+    Err(format!("what it makes is decided by `{}`", first.cloned().unwrap_or_default()))
+}
+
 /// The lengths of rows that are looked up at places which lie in front of their end in every run; `None`
 /// where the dimension has no length, or a place may lie behind it.
 fn looked_up(symbols: &Symbols, inputs: &[Option<Input<'_>>], plan: &Plan) -> Option<Dims> {
     let axis = plan.looks_up?;
     let [Some(data), Some(at)] = inputs[..] else { return None };
     let length = data.dims[axis].as_ref()?;
+    let below =
+        |place: &Length| symbols.range(&length.plus(place, -1)).is_some_and(|[least, _]| least > 0);
     let before = |place: &Length| {
-        let room = symbols.range(&length.plus(place, -1)).is_some_and(|[least, _]| least > 0);
-        room && symbols.range(place).is_some_and(|[least, _]| least >= 0)
+        let parts = place.as_least().map_or(vec![place], |two| two.iter().collect());
+        let below = parts.into_iter().any(below);
+        below && symbols.range(place).is_some_and(|[least, _]| least >= 0)
     };
     let inside = at.elements()?.iter().all(before);
     inside.then(|| [&data.dims[..axis], at.dims, &data.dims[axis + 1..]].concat())

@@ -6,6 +6,9 @@ use weft_runtime::length::Length;
 use super::{Input, Symbols};
 use crate::plan::Plan;
 
+/// The operators that say it.
+pub const SAYING: [&str; 5] = ["ConstantOfShape", "Reshape", "Expand", "Range", "Slice"];
+
 /// The lengths of the first result of an operator whose arguments follow from lengths; `None` where
 /// the payload says them.
 ///

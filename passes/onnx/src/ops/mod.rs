@@ -12,6 +12,7 @@ mod conv_integer;
 mod conv_transpose;
 mod create;
 mod cumulative;
+pub mod derivative;
 mod determinant;
 mod einsum;
 mod elementwise;
@@ -43,7 +44,7 @@ mod softmax;
 #[cfg(test)]
 mod tests;
 mod top_k;
-mod training;
+pub mod training;
 mod unary;
 mod unpool;
 mod window;

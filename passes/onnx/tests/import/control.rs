@@ -75,8 +75,28 @@ fn a_loop_runs_as_often_as_is_known() {
             .node_with("Loop", &["n", "", "x"], &["last", "y"], vec![body("body", doubling(go))])
     };
     net("before").gives(DataType::Float, &["3", "2"]);
-    net("run").refused("a condition holds that is only known at run time");
-    net("run").refused("before round 1");
+    net("run").refused("a condition says when it runs how many there are");
+}
+
+#[test]
+fn a_condition_at_run_time_ends_a_loop() {
+    let halving = || {
+        Net::new()
+            .input_of("i", DataType::Int64, &[])
+            .input_of("before", DataType::Bool, &[])
+            .input("carried", &["2"])
+            .node("Identity", &["run"], &["after"])
+            .node("Add", &["carried", "carried"], &["twice"])
+            .output("after")
+            .output("twice")
+    };
+    let net = || Net::new().input("x", &["2"]).input_of("run", DataType::Bool, &[]).ints("n", &[3]);
+    let graph = || vec![body("body", halving())];
+    net().node_with("Loop", &["n", "run", "x"], &["y"], graph()).gives(DataType::Float, &["2"]);
+    let endless = net().node_with("Loop", &["", "run", "x"], &["y"], graph());
+    endless.refused("a condition holds that is only known at run time");
+    let endless = net().node_with("Loop", &["", "", "x"], &["y"], graph());
+    endless.refused("before round 1");
 }
 
 #[test]
