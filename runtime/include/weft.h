@@ -85,7 +85,8 @@ typedef struct weft_model weft_model;
 /* A handle by which any thread cancels runs of one model. */
 typedef struct weft_cancel weft_cancel;
 
-/* An input or output: a dense row-major tensor. Its pointers are valid until the model is
+/* An input or output: a row-major tensor, dense but where an output lies in an input (weft_model_alias).
+ * Its pointers are valid until the model is
  * freed, those of its shape until lengths are said again. */
 typedef struct weft_port {
     const char *name;      /* the tensor's name in the model, UTF-8 */
@@ -93,7 +94,7 @@ typedef struct weft_port {
     size_t rank;           /* number of axes; 0 for a scalar */
     const uint64_t *shape; /* extents, outermost first; rank of them. The greatest that there may be,
                               until weft_model_bind says which there are */
-    size_t bytes;          /* size of the whole tensor */
+    size_t bytes;          /* size of the whole tensor; of one that an output shares, for the greatest shape */
 } weft_port;
 
 /* Version of this library, such as "0.1.0". */
@@ -141,10 +142,10 @@ weft_status weft_model_alias(const weft_model *model, size_t input, size_t *outp
                              const uint64_t **extents);
 
 /* Runs the model once. Each array has one entry per input or output, in order; sizes are in
- * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written.
- * Memory at a multiple of 64 bytes is used in place, other memory is copied. Outputs must not
- * overlap each other or an input, unless they lie in it (weft_model_alias). Returns when the outputs
- * are complete.
+ * bytes and must be those of the ports. Inputs are read, every byte of the outputs is written, of
+ * those that lie in an input (weft_model_alias) only the new rows. Other memory than at a multiple
+ * of an element's size, or whose rows lie closer together than the model's, is copied. Outputs must
+ * not overlap each other or another input. Returns when the outputs are complete.
  *
  * Any number of threads may run one model for the processor at once: each run has memory of its
  * own, and the caller is one of the model's threads for its own run. Where more runs are made than

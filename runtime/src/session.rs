@@ -73,15 +73,19 @@ fn whole_lines(buffer: &mut Vec<u8>) -> &mut [u8] {
     &mut buffer[begin..begin + bytes]
 }
 
-/// The memory of an input and of the output that lies there, with the rows of a dense tensor.
-fn whole_of(plan: &Plan, alias: &Alias, input: &Tensor) -> Vec<u8> {
-    let port = &plan.outputs[alias.output as usize];
-    let (mut whole, size) = (vec![0; port.bytes().unwrap_or(0) as usize], port.dtype.bytes());
+/// The outputs that lie in the memory of an input, with that.
+fn inputs_within<'t>(plan: &Plan, inputs: &'t [Tensor]) -> Vec<(usize, &'t Tensor)> {
+    let pair = |alias: &Alias| (alias.output as usize, &inputs[alias.input as usize]);
+    plan.aliases.iter().map(pair).collect()
+}
+
+/// Puts the rows of a dense tensor where the port of which `whole` is laid out has them.
+fn spread_into(port: &Port, input: &Tensor, whole: &mut [u8]) {
+    let size = port.dtype.bytes();
     spread::runs(&input.shape, &port.shape, |dense, own, count| {
         let [dense, own, bytes] = [dense, own, count].map(|elements| elements * size);
         whole[own..own + bytes].copy_from_slice(&input.bytes[dense..dense + bytes]);
     });
-    whole
 }
 
 /// The dense tensor of a port of which `whole` is laid out.
@@ -104,15 +108,19 @@ impl Job {
         }
         let inputs = self.read_inputs(model)?;
         let ports = self.bind(model, &inputs)?;
-        let aliases = model.plan().aliases.clone();
+        let shared = inputs_within(model.plan(), &inputs);
         let mut rooms = output_buffers(&ports);
-        for alias in &aliases {
-            let room = whole_of(model.plan(), alias, &inputs[alias.input as usize]);
-            rooms[alias.output as usize] = room;
+        for (port, _) in &shared {
+            rooms[*port] = vec![0; model.plan().outputs[*port].bytes().unwrap_or(0) as usize];
+        }
+        let mut places: Vec<&mut [u8]> = rooms.iter_mut().map(whole_lines).collect();
+        for (port, input) in &shared {
+            spread_into(&model.plan().outputs[*port], input, places[*port]);
         }
         let mut inputs: Vec<&[u8]> = inputs.iter().map(|t| t.bytes.as_slice()).collect();
-        aliases.iter().for_each(|alias| inputs[alias.input as usize] = &[]);
-        let mut places: Vec<&mut [u8]> = rooms.iter_mut().map(whole_lines).collect();
+        for alias in &model.plan().aliases {
+            inputs[alias.input as usize] = &[];
+        }
         let measurement = if self.bench > 0 {
             Some(measure(model, &inputs, &mut places, self.bench, self.profile)?)
         } else {

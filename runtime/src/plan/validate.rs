@@ -45,6 +45,8 @@ pub enum PlanError {
         "output {output} lies in input {input}; they are no two ports of one type, or in another alias"
     )]
     Alias { input: u32, output: u32 },
+    #[error("buffer {buffer} is in input {input}, whose memory is that of output {output}")]
+    AliasBuffer { buffer: usize, input: u32, output: u32 },
     #[error("{code} code has an output in the memory of an input; only native code does")]
     AliasCode { code: &'static str },
     #[error("{code} code has lengths that callers decide; only native code does")]
@@ -105,6 +107,13 @@ impl Plan {
                 || self.aliases[..number].iter().any(twice)
             {
                 return Err(PlanError::Alias { input, output });
+            }
+        }
+        for (buffer, own) in self.buffers.iter().enumerate() {
+            if let Base::Input(input) = own.base
+                && let Some(output) = self.output_within(input as usize)
+            {
+                return Err(PlanError::AliasBuffer { buffer, input, output: output as u32 });
             }
         }
         match self.code {

@@ -52,7 +52,9 @@ impl Runner {
             let binding = plan.bind_names(&[]).map_err(JobError::from)?;
             model.bind(binding);
         }
-        let inputs = read_inputs(measure.inputs.as_deref(), 0, &model)?;
+        let mut inputs = read_inputs(measure.inputs.as_deref(), 0, &model)?;
+        // An output that lies in one is given as that.
+        model.plan().aliases.iter().for_each(|alias| inputs[alias.input as usize].clear());
         let outputs = model.output_buffers();
         Ok(Self { model, inputs, outputs, times_ms: Vec::new() })
     }

@@ -103,5 +103,10 @@ fn gradients_that_are_refused() {
     refused(&sine, "y", "goes through Sin, whose derivative is not known");
     let batch = [node("MatMul", &["a", "a"], &["y"], &[])];
     refused(&batch, "y", "goes back to input 0 of MatMul");
+    let halves = [
+        node("Split", &["a"], &["one", "two"], &[crate::net::int("num_outputs", 2)]),
+        node("Neg", &["two"], &["y"], &[]),
+    ];
+    refused(&halves, "y", "goes through Split");
     refused(&sine, "a", "asks how \"a\" changes, which no node makes");
 }

@@ -208,9 +208,19 @@ fn caches_on_the_command_line() {
     let compile =
         [&["compile", "net.onnx", "-o", "net.weft", "--alias", "caches"], &dims[..]].concat();
     subject.command(&compile).expect("it compiles");
-    let run = ["run", "net.weft", "--dim", "past=5", "--dim", "seq=2"];
-    let text = subject.command(&run).expect("it runs");
-    assert!(text.contains("float32 [2, 7, 8]"), "{text}");
+    let apart = [&["compile", "net.onnx", "-o", "apart.weft"], &dims[..]].concat();
+    subject.command(&apart).expect("it compiles");
+    let at = |past: &'static str, more: &[&'static str]| {
+        [more, &["--dim", past, "--dim", "seq=2"]].concat()
+    };
+    for past in ["past=0", "past=5", "past=30"] {
+        let apart = at(past, &["run", "apart.weft", "--outputs", "apart.npz"]);
+        subject.command(&apart).expect("it runs");
+        let same = at(past, &["run", "net.weft", "--expect", "apart.npz"]);
+        subject.command(&same).expect("it gives the same");
+    }
+    let explain = ["explain", "net.onnx", "--run", "--alias", "caches", "-o", "report.html"];
+    subject.command(&[&explain, &dims[..]].concat()).expect("it is explained");
     let refused = |alias: &str, words: &str| {
         let compile = [&["compile", "net.onnx", "-o", "net.weft", "--alias", alias], &dims[..]];
         let why = subject.command(&compile.concat()).expect_err("it is refused");
@@ -262,7 +272,11 @@ fn places_that_follow_from_lengths() {
     let last = slice(&mut net, -1, i64::MAX);
     let before = slice(&mut net, -2, -1);
     let ends = net.longs(&[-1, 0, -2]);
+    let short = net.op("Cast", &[&ends], &[int("to", 6)]);
     let ends = net.op("Gather", &[&x, &ends], &[int("axis", 1)]);
+    let others = net.op("Gather", &[&x, &short], &[int("axis", 1)]);
+    // From far before the first one.
+    let all = slice(&mut net, -100, i64::MAX);
     let scalar = |net: &mut Net, of: &str, dim: i64| {
         let shape = net.op("Shape", &[of], &[]);
         let dim = net.longs(&[dim]);
@@ -277,7 +291,7 @@ fn places_that_follow_from_lengths() {
     let table = net.floats(&[40, 4], |place| place as f32 / 10.0);
     let rows = net.op("Gather", &[&table, &places], &[]);
     let rows = net.op("Add", &[&x, &rows], &[]);
-    let subject = Subject::new(net, &[&last, &before, &ends, &rows]);
+    let subject = Subject::new(net, &[&last, &before, &ends, &others, &all, &rows]);
     let symbols = [symbol("batch", 1, 3), symbol("past", 0, 30), symbol("seq", 2, 9)];
     check(&subject, &symbols, &[&[3, 30, 9], &[1, 0, 2], &[2, 17, 3], &[3, 1, 8], &[1, 5, 9]]);
 }
@@ -331,6 +345,64 @@ fn attention_as_one_operator() {
     let subject = Subject::new(net, &made.map(String::as_str));
     let symbols = [symbol("batch", 1, 3), symbol("past", 0, 20), symbol("seq", 1, 9)];
     check(&subject, &symbols, &[&[3, 20, 9], &[1, 0, 1], &[2, 7, 4], &[1, 13, 5]]);
+}
+
+/// Loops over a length, of which a condition may end some before.
+#[test]
+fn loops_over_lengths() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(3)]);
+    let shape = net.op("Shape", &[&x], &[int("end", 1)]);
+    let (two, four) = (net.longs(&[2]), net.longs(&[4]));
+    let fewer = net.op("Sub", &[&shape, &two], &[]);
+    let zero = net.longs(&[0]);
+    let first = net.op("Gather", &[&x, &zero], &[]);
+    let start = net.op("Sub", &[&first, &first], &[]);
+    let rounds_of = |net: &mut Net, rounds: &str, ends: Option<&str>| {
+        let types = [DataType::Int64, DataType::Bool, DataType::Float];
+        let once = ends == Some("once");
+        let results = if ends.is_none() || once { 2 } else { 1 };
+        let body = net.body("body", &types, |net, given| {
+            let next = net.op("Add", &[&given[2], &first], &[]);
+            let more = match ends {
+                Some("once") => net.op("Less", &[&four, &two], &[]),
+                Some(_) => net.op("Less", &[&given[0], &four], &[]),
+                None => net.op("Identity", &[&given[1]], &[]),
+            };
+            let made = net.op("Neg", &[&next], &[]);
+            [vec![more, next], vec![made; results - 1]].concat()
+        });
+        net.several("Loop", &[rounds, "", &start], &[body], results)
+    };
+    let whole = rounds_of(&mut net, &shape, None);
+    let ended = rounds_of(&mut net, &shape, Some("behind the fourth"));
+    let few = rounds_of(&mut net, &fewer, None);
+    let once = rounds_of(&mut net, &fewer, Some("once"));
+    let all = [whole, ended, few, once].concat();
+    let outputs: Vec<&str> = all.iter().map(String::as_str).collect();
+    let subject = Subject::new(net, &outputs);
+    check(&subject, &[symbol("seq", 1, 8)], &[&[8], &[1], &[2], &[3], &[5], &[6]]);
+}
+
+/// Lengths that are given back, as they are and calculated with.
+#[test]
+fn lengths_that_are_outputs() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[Dim::Named("batch"), SEQ]);
+    let shape = net.op("Shape", &[&x], &[]);
+    let same = net.op("Identity", &[&shape], &[]);
+    let twice = net.op("Add", &[&shape, &shape], &[]);
+    let three = net.longs(&[3]);
+    let more = net.op("Concat", &[&shape, &three], &[int("axis", 0)]);
+    let subject = Subject::new(net, &[&shape, &same, &twice, &more]);
+    let symbols = [symbol("batch", 1, 3), symbol("seq", 0, 5)];
+    for values in [[3, 5], [2, 3], [1, 0]] {
+        let own: Lengths = [("batch".to_owned(), values[0]), ("seq".to_owned(), values[1])].into();
+        let mut model = subject.compile(&symbols, 1).expect("it compiles");
+        let data = subject.data(&own, 7);
+        let expected = subject.expected(&own, &data);
+        assert_eq!(run(&mut model, &subject.shapes(&own), &data).expect("it runs"), expected);
+    }
 }
 
 /// An output that is an input with another shape has rows of its own.
@@ -410,7 +482,18 @@ fn operators_that_are_refused() {
         let [starts, ends, axes] = [[-2], [9], [0]].map(|list| net.longs(&list));
         net.op("Slice", &[x, &starts, &ends, &axes], &[])
     });
-    assert!(last.contains("element 7 is read along `seq`, which may be shorter"), "{last}");
+    assert!(last.contains("counts from the end of `seq` elements"), "{last}");
+    let cut = told(&|net, x| {
+        let [starts, ends, axes] = [[0], [-1], [0]].map(|list| net.longs(&list));
+        net.op("Slice", &[x, &starts, &ends, &axes], &[])
+    });
+    assert!(cut.contains("counts from the end of `seq` elements"), "{cut}");
+    // None at all: 0 is the beginning.
+    let none = told(&|net, x| {
+        let [starts, ends, axes] = [[-1], [0], [0]].map(|list| net.longs(&list));
+        net.op("Slice", &[x, &starts, &ends, &axes], &[])
+    });
+    assert!(none.contains("counts from the end of `seq` elements"), "{none}");
     let row = told(&|net, x| {
         let row = net.longs(&[3]);
         net.op("Gather", &[x, &row], &[])

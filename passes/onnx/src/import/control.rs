@@ -187,8 +187,13 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     }
     for all in &collected {
         let all = planner.stacked(site, all, 0)?;
+        // A condition may have ended it before.
+        let there = Length::number(round as i64);
         let all = match &rounds.length {
-            Some(length) => planner.ended(site, all, length)?,
+            Some(length) => {
+                let length = planner.graph.symbols.least(length, &there);
+                planner.ended(site, all, &length)?
+            }
             None => all,
         };
         results.push(Bound::Tensor(all));
@@ -211,7 +216,9 @@ impl Rounds {
         {
             let range = planner.graph.symbols.range(length);
             let most = range.map(|[_, most]| most.max(0));
-            return Ok(Self { most, length: Some(length.clone()) });
+            let some = range.is_some_and(|[least, _]| least >= 0);
+            let length = if some { length.clone() } else { length.greatest(&Length::default()) };
+            return Ok(Self { most, length: Some(length) });
         }
         Ok(Self { most: site.integer(0, "M")?, length: None })
     }
@@ -341,7 +348,7 @@ impl Planner<'_> {
     fn ended(&mut self, site: &Site<'_>, all: ValueId, length: &Length) -> Result<ValueId> {
         let operand = self.operand(all);
         let mut dims = operand.lengths.clone();
-        dims[0] = Some(length.clone());
+        dims[0] = Some(length.clone()).filter(|length| length.as_number().is_none());
         self.told(site.name, operand, dims).map_err(|why| {
             site.node.report("does not go with lengths that callers decide").note(why).unsupported()
         })

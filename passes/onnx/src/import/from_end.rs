@@ -7,11 +7,11 @@
 use weft_runtime::length::Length;
 
 use super::{Bound, Planner, Source, Value};
-use crate::elements::Elements;
+use crate::elements::{Elements, Scalar};
 use crate::error::Result;
-use crate::node::Node;
+use crate::node::{Node, Plan};
 use crate::ops::gather::looked_up;
-use crate::plan::ValueId;
+use crate::plan::{Operand, ValueId};
 use crate::types::TensorType;
 
 impl Planner<'_> {
@@ -22,7 +22,8 @@ impl Planner<'_> {
         ty: TensorType,
         numbers: Vec<Length>,
     ) -> ValueId {
-        let known = Elements::from_ints(extents).reshaped(ty.clone());
+        let scalars = extents.iter().map(|&extent| Scalar::Int(extent.into()));
+        let known = Elements::from_scalars(ty.clone(), scalars);
         let source = Source::Literal(known.clone());
         let value = Value::new(source, ty, Some(known), false);
         self.add(Value { numbers: Some(numbers), ..value })
@@ -59,9 +60,12 @@ impl Planner<'_> {
     }
 
     /// The result of a Slice that begins so many elements before the end of a length.
+    ///
+    /// # Errors
+    /// A place that is counted from the end otherwise: for the greatest length it is another one.
     pub(super) fn last_of(&mut self, node: &Node<'_>, name: &str) -> Result<Option<ValueId>> {
         let ints = |at: usize, name: &str| node.known_ints(at, name);
-        if node.op() != "Slice" || node.opset < 10 {
+        if node.op() != "Slice" || node.opset < 10 || self.graph.symbols.is_empty() {
             return Ok(None);
         }
         let data = node.input(0, "data")?;
@@ -70,28 +74,45 @@ impl Planner<'_> {
         };
         let axes = ints(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
         let steps = ints(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
-        let ([start], [end], [axis], [1]) = (&starts[..], &ends[..], &axes[..], &steps[..]) else {
-            return Ok(None);
-        };
-        let (axis, value) = (node.axis(*axis, data.rank())?, &self.graph.values[data.id.0]);
-        let follows = |at: usize| {
-            let own = node.optional(at).map(|operand| &self.graph.values[operand.id.0]);
-            own.is_some_and(|own| own.numbers.is_some())
-        };
-        let (Some(length), false) = (value.dims[axis].clone(), follows(1) || follows(2)) else {
-            return Ok(None);
-        };
-        let extent = data.dims()[axis];
-        let end = if *end >= extent { 0 } else { *end };
-        let least = self.graph.symbols.range(&length).map_or(0, |[least, _]| least);
-        if *start >= 0 || end > 0 || end <= *start || start + least < 0 {
-            return Ok(None);
+        let follow = [1, 2].iter().any(|&at| node.optional(at).is_some_and(|own| own.follows));
+        if let ([start], [end], [axis], [1], false) =
+            (&starts[..], &ends[..], &axes[..], &steps[..], follow)
+        {
+            let axis = node.axis(*axis, data.rank())?;
+            if let Some(plan) = self.last_rows(data, axis, (*start, *end)) {
+                return Ok(Some(self.step("Gather", name, plan)[0]));
+            }
         }
-        let extents: Vec<i64> = (*start..end).map(|at| at + extent).collect();
-        let numbers = (*start..end).map(|at| length.plus(&Length::number(at), 1)).collect();
+        for (at, &axis) in axes.iter().enumerate().take(starts.len().min(ends.len())) {
+            let axis = node.axis(axis, data.rank())?;
+            // What begins or ends before the first element does so for every length.
+            let inside = |place: i64| place < 0 && place + data.dims()[axis] > 0;
+            if let Some(length) =
+                data.length(axis).filter(|_| inside(starts[at]) || inside(ends[at]))
+            {
+                return Err(node
+                    .report(format!("counts from the end of `{length}` elements"))
+                    .note(format!("from {} to {} along axis {axis}", starts[at], ends[at]))
+                    .help("the last ones, of which there are as many in every run; or one length for the dimension, as --dim NAME=64")
+                    .unsupported());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Plans rows that begin so many before the end of a length and go on to it, or to so many before it,
+    /// where there are as many in every run.
+    fn last_rows(&mut self, data: &Operand, axis: usize, (start, end): (i64, i64)) -> Option<Plan> {
+        let (length, extent) = (data.length(axis)?.clone(), data.dims()[axis]);
+        let end = if end >= extent { Some(0) } else { Some(end).filter(|&end| end < 0) }?;
+        let [least, _] = self.graph.symbols.range(&length)?;
+        if start >= 0 || end <= start || start + least < 0 {
+            return None;
+        }
+        let extents: Vec<i64> = (start..end).map(|at| at + extent).collect();
+        let numbers = (start..end).map(|at| length.plus(&Length::number(at), 1)).collect();
         let ty = Elements::from_ints(&extents).ty().clone();
         let places = self.places(&extents, ty, numbers);
-        let plan = looked_up(data, &self.operand(places), axis);
-        Ok(Some(self.step("Gather", name, plan)[0]))
+        Some(looked_up(data, &self.operand(places), axis))
     }
 }

@@ -13,6 +13,7 @@ use super::{Bound, Planner};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::graph::Vertex;
+use crate::model::domain;
 use crate::ops::derivative::{self, Rule, Source};
 use crate::plan::{Plan, ValueId};
 use crate::types::{ElementType, TensorType};
@@ -52,6 +53,18 @@ fn backwards<'m>(
 ) -> Result<Vec<Bound>> {
     let mut found: BTreeMap<&str, ValueId> = BTreeMap::new();
     let last = planner.tensor_named(site, y)?;
+    let ids = xs.iter().map(|name| planner.tensor_named(site, name));
+    let ids = ids.collect::<Result<Vec<_>>>()?;
+    for id in ids.into_iter().chain([last]) {
+        let operand = planner.operand(id);
+        if let Some(length) = operand.lengths.iter().flatten().next() {
+            return Err(site
+                .node
+                .report(format!("goes along `{length}`, which callers decide"))
+                .help("one length for the dimension, as --dim NAME=64")
+                .unsupported());
+        }
+    }
     let ty = planner.operand(last).ty;
     site.node.expect_element(&planner.operand(last), y, ElementType::FLOATS)?;
     let ones = planner.filled(ty, 1);
@@ -63,10 +76,12 @@ fn backwards<'m>(
         .collect();
     for vertex in path.iter().rev() {
         let proto = &vertex.proto;
-        let Some(&outer) = proto.output.first().and_then(|name| found.get(name.as_str())) else {
+        let Some(&outer) = proto.output.iter().find_map(|name| found.get(name.as_str())) else {
             continue;
         };
-        let Some(rule) = derivative::of(proto.op_type()).filter(|_| proto.output.len() == 1) else {
+        let own = domain(proto.domain()).is_empty() && planner.model.function(proto).is_none();
+        let plain = own && proto.output.len() == 1;
+        let Some(rule) = derivative::of(proto.op_type()).filter(|_| plain) else {
             return Err(site
                 .node
                 .report(format!("goes through {}, whose derivative is not known", proto.op_type()))
@@ -111,7 +126,10 @@ impl<'m> Planner<'m> {
         for vertex in nodes {
             let (inputs, outputs) = (&vertex.proto.input, &vertex.proto.output);
             let given = outputs.iter().any(|output| names.contains(&output.as_str()));
-            if !given && inputs.iter().any(|input| reached.contains(input.as_str())) {
+            // What its graphs read is not looked at.
+            let reads = !vertex.bodies.is_empty()
+                || inputs.iter().any(|input| reached.contains(input.as_str()));
+            if !given && reads {
                 reached.extend(outputs.iter().map(String::as_str));
                 forward.push(vertex);
             }

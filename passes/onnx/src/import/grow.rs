@@ -76,7 +76,10 @@ impl<'m> Planner<'m> {
         if first.id != value {
             return Ok(None);
         }
-        let axis = node.axis(node.int("axis")?.unwrap_or(0), first.rank())?;
+        let (part, whole) = (first.dims(), plan.results[0].dims());
+        let Some(axis) = (0..part.len()).find(|&dim| part[dim] != whole[dim]) else {
+            return Ok(None);
+        };
         let dims = self.graph.values[value.0].dims.clone();
         let Some(begin) = dims[axis].clone() else {
             let name = &self.graph.inputs[input].0;
@@ -145,10 +148,15 @@ impl<'m> Planner<'m> {
 /// for its shape.
 fn caches(graph: &Names) -> Vec<[String; 2]> {
     let is_output = |name: &str| graph.outputs.iter().any(|output| output.name() == name);
+    // What graphs of a node read is not looked at.
     let reads = |vertex: &&Vertex, name: &str| {
-        vertex.proto.op_type() != "Shape" && vertex.proto.input.iter().any(|input| input == name)
+        let named = vertex.proto.input.iter().any(|input| input == name);
+        !vertex.bodies.is_empty() || named && vertex.proto.op_type() != "Shape"
     };
     let cache = |input: &crate::proto::ValueInfoProto| {
+        if is_output(input.name()) {
+            return None;
+        }
         let readers: Vec<_> = graph.nodes.iter().filter(|own| reads(own, input.name())).collect();
         let [vertex] = readers[..] else { return None };
         let proto = &vertex.proto;

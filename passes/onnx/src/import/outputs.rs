@@ -29,7 +29,9 @@ impl Planner<'_> {
 
     /// Returns whether a value is an input, or nothing but another shape of it.
     fn shows_input(&self, id: ValueId) -> bool {
-        const SHAPES: [&str; 4] = ["Reshape", "Squeeze", "Unsqueeze", "Flatten"];
+        // Or all of it, or in the type that it has.
+        const SHAPES: [&str; 8] =
+            ["Reshape", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Cast", "CastLike", "Dropout"];
         match self.graph.values[id.0].source {
             Source::Input(_) => true,
             Source::Result { step, .. } => {
@@ -54,6 +56,10 @@ impl Planner<'_> {
                 return all.into_iter().enumerate().try_for_each(|(at, bound)| {
                     self.output(format!("{name}.{at}"), bound, (output, options), taken)
                 });
+            }
+            // Numbers that follow from lengths are calculated in a run, not those for the greatest.
+            Bound::Tensor(id) if self.graph.values[id.0].numbers.is_some() => {
+                self.written_numbers(id)
             }
             Bound::Tensor(id) => id,
         };

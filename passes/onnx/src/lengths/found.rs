@@ -128,7 +128,11 @@ fn check_told(operator: &str, inputs: &[Option<Input<'_>>], plan: &Plan) -> Resu
     if SAYING.contains(&operator) {
         return Ok(());
     }
-    let calculated = |own: &Input<'_>| plan.operands.iter().any(|operand| operand.id == own.id);
+    // A tensor may be told and calculated with at once.
+    let calculated = |own: &Input<'_>| {
+        let given = inputs.iter().flatten().filter(|input| input.id == own.id).count();
+        plan.operands.iter().filter(|operand| operand.id == own.id).count() >= given
+    };
     let told = inputs.iter().flatten().find(|own| own.numbers.is_some() && !calculated(own));
     let Some(numbers) = told.and_then(|own| own.numbers) else { return Ok(()) };
     let first = numbers.iter().find(|number| number.as_number().is_none());

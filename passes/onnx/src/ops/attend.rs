@@ -7,6 +7,7 @@ use weft_runtime::length::Length;
 use super::linear::{accumulate, zeros};
 use super::softmax::{Nothing, shares};
 use crate::elements::Scalar;
+use crate::node::Node;
 use crate::payload::{Build, Tensor, broadcast, computed, identity};
 use crate::plan::Operand;
 use crate::types::ElementType;
@@ -117,6 +118,18 @@ pub fn behind_along<'c>(
     let all = b.insert(old, &all, &offsets, &steps);
     offsets[axis] = old.dims()[axis];
     b.insert(new, &all, &offsets, &steps)
+}
+
+/// Checks that callers do not decide how wide heads are: scores are scaled by that.
+pub fn check_width(node: &Node<'_>, operands: &[&Operand]) -> crate::Result<()> {
+    let length = operands.iter().find_map(|operand| operand.length(operand.rank() - 1));
+    match length {
+        None => Ok(()),
+        Some(length) => Err(node
+            .report(format!("has heads of `{length}` numbers"))
+            .help("one length for the dimension, as --dim NAME=64")
+            .unsupported()),
+    }
 }
 
 impl Scores {

@@ -1,6 +1,6 @@
 //! Attention: softmax(Q · Kᵀ · scale + mask) · V over heads, with a cache before K and V.
 
-use super::attend::{Beside, Scores, Sizes, apart, attend, behind};
+use super::attend::{Beside, Scores, Sizes, apart, attend, behind, check_width};
 use super::{Operator, op};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
@@ -141,6 +141,7 @@ fn attention(node: &Node<'_>) -> Result<Plan> {
         .enumerate()
         .map(|(at, name)| node.input(at, name))
         .collect::<Result<Vec<_>>>()?;
+    check_width(node, &operands)?;
     let caches = node.optional(4).zip(node.optional(5));
     operands.extend(caches.into_iter().flat_map(|(key, value)| [key, value]));
     let full = size.full();

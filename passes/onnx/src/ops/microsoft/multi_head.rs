@@ -11,7 +11,7 @@
 
 use weft_dialects::ir::Linear;
 
-use super::super::attend::{Beside, Scores, Sizes, apart, attend, behind};
+use super::super::attend::{Beside, Scores, Sizes, apart, attend, behind, check_width};
 use super::super::{Operator, microsoft};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
@@ -184,6 +184,7 @@ fn multi_head(node: &Node<'_>) -> Result<Plan> {
     }
     let (form, mut size) = form(node, heads)?;
     let mut operands: Vec<_> = (0..3).filter_map(|at| node.optional(at)).collect();
+    check_width(node, &operands)?;
     let places = places(node, &mut size, &mut operands)?;
     let default = (size.width as f64).powf(-0.5);
     let scores = Scores {
