@@ -123,7 +123,7 @@ impl Found {
 }
 
 /// Checks that a plan was not made for the greatest of numbers that follow from lengths: what it does not
-/// calculate with, its operator says ([`super::said`]).
+/// calculate with, its operator says (`said.rs`).
 fn check_told(operator: &str, inputs: &[Option<Input<'_>>], plan: &Plan) -> Result<(), String> {
     if SAYING.contains(&operator) {
         return Ok(());
