@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use crate::process::stream;
+use crate::process::{stream, without_own_build};
 use crate::workspace::{HOST_FACTS, Workspace};
 use crate::{Result, pypi};
 
@@ -39,6 +39,7 @@ fn weft_conformance(workspace: &Workspace, option: &str) -> Result {
     };
     let processes = std::thread::available_parallelism().map_or(1, usize::from);
     let mut weft = Command::new(workspace.release().join("weft"));
+    without_own_build(&mut weft, workspace);
     weft.arg("conformance").arg(data).arg(option).arg(workspace.root.join(RECORD));
     weft.args(["--threads", "1", "--jobs", "1", "--processes", &processes.to_string()]);
     weft.envs(workspace.host_facts.iter().map(|facts| (HOST_FACTS, facts)));

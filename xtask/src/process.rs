@@ -21,7 +21,7 @@ pub fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
 ///
 /// Its library path would make release binaries load debug libraries, and its
 /// package variables would look like those of the package being built.
-fn without_own_build(command: &mut Command, workspace: &Workspace) {
+pub fn without_own_build(command: &mut Command, workspace: &Workspace) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::check::Need;
-use crate::process::{capture, cargo, stream};
+use crate::process::{capture, cargo, stream, without_own_build};
 use crate::workspace::{HOST_FACTS, Workspace};
 use crate::{chip_names, conformance, device_docs, dialect_docs, file_lengths, ptxas, setup};
 
@@ -140,6 +140,7 @@ fn on_another_host(workspace: &Workspace) -> Result {
 
 fn lit_tests(workspace: &Workspace) -> Result {
     let mut lit = Command::new(workspace.llvm_tool("lit"));
+    without_own_build(&mut lit, workspace);
     lit.current_dir(&workspace.root).env("WEFT_BIN", workspace.release());
     lit.envs(workspace.host_facts.iter().map(|facts| (HOST_FACTS, facts)));
     stream(lit.args(["--succinct", "--verbose", "lit-tests"]))
