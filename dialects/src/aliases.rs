@@ -1,8 +1,7 @@
 //! Outputs that lie in the memory of an input: how they stand in the text of a model and of a tile-graph,
 //! and their constraints.
 
-use crate::ir::Diagnostics;
-use crate::ir::{Op, Type, attr};
+use crate::ir::{Diagnostics, Op, Type, attr};
 
 /// An input and an output in one memory, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -358,7 +358,7 @@ pub(super) fn either(
 }
 
 /// Checks that `part` lies along all of `whole` where it has a length.
-fn in_all_of(dims: &Dims, part: Val<'_>, whole: Val<'_>) -> Result<(), InferError> {
+pub(super) fn in_all_of(dims: &Dims, part: Val<'_>, whole: Val<'_>) -> Result<(), InferError> {
     let [part, whole] = [part, whole].map(|tensor| ty::shape(tensor.ty()).unwrap_or_default());
     for (length, sizes) in dims.iter().zip(part.iter().zip(&whole)) {
         if let Some(length) = length.as_ref().filter(|_| sizes.0 != sizes.1) {

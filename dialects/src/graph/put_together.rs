@@ -10,7 +10,7 @@
 use weft_runtime::length::Length;
 
 use super::build;
-use super::infer_lengths::{Dims, InferError, Inference, either};
+use super::infer_lengths::{Dims, InferError, Inference, either, in_all_of};
 use crate::ir::{Builder, Op, attr, ty};
 use crate::lengths::{self, OF_AXES};
 
@@ -62,21 +62,16 @@ impl<'c> Inference<'_, 'c> {
         let [source, target] = [op.operand(0), op.operand(1)];
         let (from, into) = (self.of(source), self.of(target));
         let part = ty::shape(source.ty()).unwrap_or_default();
-        let whole = ty::shape(target.ty()).unwrap_or_default();
-        let mut dims = Dims::new();
-        for (at, (own, around)) in from.iter().zip(into).enumerate() {
-            let own = own.clone();
-            if at == dim {
-                let length = own.unwrap_or_else(|| Length::number(part[dim] as i64));
-                dims.push(around.map(|around| around.plus(&length, 1)));
-                continue;
-            }
-            let length = either(own, around)?;
-            if let Some(length) = length.as_ref().filter(|_| part[at] != whole[at]) {
-                return Err(InferError::Places { length: length.clone() });
-            }
-            dims.push(length);
-        }
+        let own = from[dim].clone().unwrap_or_else(|| Length::number(part[dim] as i64));
+        let longer = into[dim].as_ref().map(|rows| rows.plus(&own, 1));
+        let agreed = |(at, (from, into)): (usize, (Option<Length>, Option<Length>))| match at {
+            at if at == dim => Ok(None),
+            _ => either(from, into),
+        };
+        let pairs = from.iter().cloned().zip(into).enumerate();
+        let mut dims: Dims = pairs.map(agreed).collect::<Result<_, _>>()?;
+        in_all_of(&dims, source, target)?;
+        dims[dim] = longer;
         self.write(op, &from);
         self.set(op.result(0), dims);
         Ok(())

@@ -201,6 +201,11 @@ fn twice(what: &str, name: &str) -> crate::ImportError {
         .invalid()
 }
 
+/// What a node is called in the names of steps: its own name, or that of what it makes.
+pub fn called(node: &NodeProto) -> &str {
+    if node.name().is_empty() { &node.output[0] } else { node.name() }
+}
+
 /// Returns the name of a node in messages.
 pub fn describe(node: &NodeProto) -> String {
     let op = match domain(node.domain()) {

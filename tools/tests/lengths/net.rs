@@ -146,15 +146,7 @@ impl Net {
 
     /// A node with one result.
     pub fn op(&mut self, operator: &str, inputs: &[&str], attribute: &[AttributeProto]) -> String {
-        let name = self.name();
-        self.graph.node.push(NodeProto {
-            op_type: Some(operator.to_owned()),
-            input: inputs.iter().map(|&input| input.to_owned()).collect(),
-            output: vec![name.clone()],
-            attribute: attribute.to_vec(),
-            ..Default::default()
-        });
-        name
+        self.several(operator, inputs, attribute, 1).remove(0)
     }
 
     /// A node of ONNX Runtime's own, with so many results.
@@ -165,10 +157,10 @@ impl Net {
         attribute: &[AttributeProto],
         results: usize,
     ) -> Vec<String> {
-        self.several(operator, inputs, attribute, results);
+        let names = self.several(operator, inputs, attribute, results);
         let node = self.graph.node.last_mut().expect("it was added");
         node.domain = Some("com.microsoft".to_owned());
-        node.output.clone()
+        names
     }
 
     /// A node with so many results.
@@ -179,11 +171,15 @@ impl Net {
         attribute: &[AttributeProto],
         results: usize,
     ) -> Vec<String> {
-        let first = self.op(operator, inputs, attribute);
-        let others: Vec<_> = (1..results).map(|_| self.name()).collect();
-        let node = self.graph.node.last_mut().expect("it was added");
-        node.output.extend(others.iter().cloned());
-        [vec![first], others].concat()
+        let names: Vec<_> = (0..results).map(|_| self.name()).collect();
+        self.graph.node.push(NodeProto {
+            op_type: Some(operator.to_owned()),
+            input: inputs.iter().map(|&input| input.to_owned()).collect(),
+            output: names.clone(),
+            attribute: attribute.to_vec(),
+            ..Default::default()
+        });
+        names
     }
 
     /// The model as a file's bytes, with these outputs.

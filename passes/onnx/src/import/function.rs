@@ -4,7 +4,7 @@ use super::scope::Scope;
 use super::{Bound, Planner};
 use crate::error::{Report, Result};
 use crate::function::Function;
-use crate::graph::describe;
+use crate::graph::{called, describe};
 use crate::proto::NodeProto;
 
 /// More calls in each other than any exporter writes, and fewer than the stack has room for.
@@ -39,7 +39,7 @@ impl<'m> Planner<'m> {
         }
         let defaults = function.defaults.iter().map(|attribute| (attribute.name(), attribute));
         let attributes = defaults.chain(self.attributes(proto)).collect();
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        let name = called(proto);
         let path = format!("{}{name}/", self.path());
         let scope = Scope::of_function(&function.graph, &function.opsets, attributes, path);
         // What a call leaves out is absent inside, too.

@@ -15,7 +15,7 @@ use weft_runtime::length::Length;
 use super::write::alive;
 use super::{Bound, Planner, Source, Value};
 use crate::error::{Report, Result};
-use crate::graph::{Graph as Names, Vertex};
+use crate::graph::{Graph as Names, Vertex, called};
 use crate::inputs::{Alias, Options};
 use crate::node::{Node, Plan};
 use crate::plan::ValueId;
@@ -110,7 +110,7 @@ impl<'m> Planner<'m> {
             });
             vec![grown]
         });
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        let name = called(proto);
         Ok(Some(self.step("Concat", name, plan)[0]))
     }
 

@@ -33,7 +33,7 @@ use self::scope::Scope;
 use self::structure::Site;
 use crate::elements::Elements;
 use crate::error::{ImportError, Report, Result};
-use crate::graph::{Graph as Names, Vertex, describe};
+use crate::graph::{Graph as Names, Vertex, called, describe};
 use crate::inputs::{self, Options};
 use crate::lengths::{Found, Input, Lengths, StepLengths, Symbols};
 use crate::model::Model;
@@ -343,7 +343,7 @@ impl<'m> Planner<'m> {
             });
         }
         let node = Node::new(call, operator, operands)?;
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        let name = called(proto);
         if let Some(last) = self.last_of(&node, name)? {
             return Ok(vec![Bound::Tensor(last)]);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{Bound, Planner, control, flex, gradient, lookup, scan, sequence};
 use crate::error::{Report, Result};
-use crate::graph::{Graph, Vertex, describe};
+use crate::graph::{Graph, Vertex, called, describe};
 use crate::model::domain;
 use crate::node::{Node, Plan};
 use crate::ops::{self, Operator};
@@ -26,8 +26,10 @@ const ANY: usize = usize::MAX;
 pub const STRUCTURES: &[Structure] = &[
     of("ConcatFromSequence", 11, (1, 1), &["axis", "new_axis"], sequence::concat),
     of("Constant", 1, (0, 0), CONSTANT, sequence::constant),
-    flexible(&["prob_mod", "scale", "score_mod", "softmax_precision"]),
-    changing(&["xs", "y", "zs"]),
+    of("FlexAttention", 1, (3, 3), FLEX, flex::attention).in_domain(ops::PREVIEW),
+    of("Gradient", 1, (1, ANY), &["xs", "y", "zs"], gradient::gradient)
+        .in_domain(ops::training::DOMAIN)
+        .makes(ANY),
     of("Identity", 14, (1, 1), &[], |_, site| Ok(vec![site.input(0, "input")?.clone()])),
     of("If", 1, (1, 1), &["else_branch", "then_branch"], control::branch).makes(ANY),
     of("Loop", 1, (0, ANY), &["body"], control::repeat).makes(ANY),
@@ -48,6 +50,8 @@ pub const STRUCTURES: &[Structure] = &[
 
 const CONSTANT: &[&str] =
     &["value", "value_float", "value_floats", "value_int", "value_ints", "value_string"];
+
+const FLEX: &[&str] = &["prob_mod", "scale", "score_mod", "softmax_precision"];
 
 const SCAN: &[&str] = &[
     "body",
@@ -73,19 +77,13 @@ const fn of(
     Structure { operator, plan }
 }
 
-const fn flexible(attributes: &'static [&'static str]) -> Structure {
-    let mut structure = of("FlexAttention", 1, (3, 3), attributes, flex::attention);
-    structure.operator.domain = ops::PREVIEW;
-    structure
-}
-
-const fn changing(attributes: &'static [&'static str]) -> Structure {
-    let mut structure = of("Gradient", 1, (1, ANY), attributes, gradient::gradient).makes(ANY);
-    structure.operator.domain = ops::training::DOMAIN;
-    structure
-}
-
 impl Structure {
+    /// The same of another domain than the standard one.
+    const fn in_domain(mut self, domain: &'static str) -> Self {
+        self.operator.domain = domain;
+        self
+    }
+
     /// The same with so many outputs at most.
     const fn makes(mut self, outputs: usize) -> Self {
         self.operator.outputs = outputs;
@@ -144,7 +142,7 @@ impl<'m> Site<'m> {
         });
         let node = Node::new(planner.as_called(vertex), &structure.operator, operands.collect())?;
         let proto = &vertex.proto;
-        let name = if proto.name().is_empty() { &proto.output[0] } else { proto.name() };
+        let name = called(proto);
         Ok(Self { node, name, vertex, inputs })
     }
 

@@ -71,10 +71,10 @@ pub struct Domain {
     pub newest: i64,
 }
 
-/// The domain of ONNX Runtime's own operators.
 /// The domain of operators that the standard tries out.
 pub const PREVIEW: &str = "ai.onnx.preview";
 
+/// The domain of ONNX Runtime's own operators.
 pub const MICROSOFT: &str = "com.microsoft";
 
 /// The domains that have operators here.
