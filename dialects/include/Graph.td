@@ -112,6 +112,26 @@ def Graph_LengthOp : Graph_Op<"length", [Pure]> {
   let assemblyFormat = "$length attr-dict";
 }
 
+def Graph_FindOp : Graph_Op<"find", [HasParent<"ModelOp">]> {
+  let summary = "A length that data decide: from here on a name stands for the number in a tensor";
+  let description = [{
+    ```mlir
+    graph.symbol "n" from 0 to 4096
+    ...
+    %ends, %count = graph.op "NonZero" "nz"(%x) : ...
+    graph.find "n" %count : tensor<1xi64>
+    ```
+
+    No caller says such a length; whatever is as long as that comes behind it.
+
+    - C1: the module has the symbol, and no other operation finds it.
+    - C2: the tensor is one integer of 64 bits.
+    - C3: nothing before it asks for the length.
+  }];
+  let arguments = (ins StrAttr:$name, AnyTensor:$count);
+  let assemblyFormat = "$name $count attr-dict `:` type($count)";
+}
+
 def Graph_WeightOp : Graph_Op<"weight", [Pure]> {
   let summary = "A weight, named by file, tensor and content";
   let description = [{

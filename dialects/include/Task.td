@@ -215,6 +215,25 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
   }];
 }
 
+def Task_FindOp : Task_Op<"find", [HasParent<"ProgramOp">]> {
+  let summary = "A length that data decide: a name stands for the number in a buffer";
+  let description = [{
+    ```mlir
+    %t = task.range "nz" @count[0 to 1] on 0(%ends, %n) after(%s) : memref<64xi64>, memref<1xi64>
+    task.find "n" in %n after(%t) : memref<1xi64>
+    ```
+
+    The unit that does the range reads the number when it is done, before the token is given. Ranges that ask for
+    the length wait for that token (`task-check-order`).
+
+    - C1: the module has the symbol, and no other operation finds it.
+    - C2: the buffer is one integer of 64 bits.
+    - C3: it comes behind one range, which has the buffer and is no part of several.
+  }];
+  let arguments = (ins StrAttr:$name, Task_BufferType:$count, Task_TokenType:$after);
+  let assemblyFormat = "$name `in` $count `after` `(` $after `)` attr-dict `:` type($count)";
+}
+
 def Task_LaunchOp : Task_Op<"launch", [HasParent<"ProgramOp">]> {
   let summary = "Where one rProgram ends and the next one begins";
   let description = [{

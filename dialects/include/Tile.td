@@ -130,6 +130,23 @@ def Tile_OutputOp : Tile_Op<"output", [Pure, Terminator, HasParent<"GraphOp">]> 
   let hasVerifier = 0;
 }
 
+def Tile_FindOp : Tile_Op<"find", [HasParent<"GraphOp">]> {
+  let summary = "A length that data decide: from here on a name stands for the number in a tensor";
+  let description = [{
+    ```mlir
+    tile.find "n" %count : tensor<1xi64>
+    ```
+
+    As `graph.find`.
+
+    - C1: the module has the symbol, and no other operation finds it.
+    - C2: the tensor is one integer of 64 bits.
+    - C3: no run before it applies a kernel that asks for the length.
+  }];
+  let arguments = (ins StrAttr:$name, AnyTensor:$count);
+  let assemblyFormat = "$name $count attr-dict `:` type($count)";
+}
+
 def Tile_EmptyOp : Tile_Op<"empty", []> {
   let summary = "A tensor without content, in a named memory";
   let description = [{

@@ -6,6 +6,7 @@
 
 pub mod aliases;
 pub mod device;
+pub mod finds;
 pub mod graph;
 pub mod ir;
 pub mod lengths;

@@ -1,8 +1,9 @@
 //! Lengths that callers decide, as passes see them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Context, Op, attr};
 use weft_dialects::lengths;
@@ -75,6 +76,25 @@ pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
         });
     }
     found
+}
+
+/// What each kernel of a module asks for of lengths that data decide; none of any where data decide none.
+pub(crate) fn asked_of_data(module: Op<'_>) -> HashMap<&str, BTreeSet<String>> {
+    let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
+    let programs = body.iter().filter(|op| op.is("tile.graph") || op.is("task.program"));
+    let inside = programs.filter_map(|op| op.first_block(0)).flat_map(|block| block.ops());
+    let found: HashSet<&str> = inside.filter_map(Find::of).map(|find| find.symbol).collect();
+    let mut all = HashMap::new();
+    if found.is_empty() {
+        return all;
+    }
+    for kernel in body.iter().filter(|op| op.is("tile.kernel") || op.is("device.kernel")) {
+        let mut asked = BTreeSet::new();
+        finds::add_asked(*kernel, &mut asked);
+        asked.retain(|symbol| found.contains(&symbol[..]));
+        all.insert(kernel.symbol(), asked);
+    }
+    all
 }
 
 /// Returns whether callers decide lengths of a module. Passes that take an axis apart, or count on its

@@ -154,6 +154,11 @@ weft_status weft_model_alias(const weft_model *model, size_t input, size_t *outp
 weft_status weft_model_run(weft_model *model, const void *const *inputs, const size_t *input_bytes,
                            void *const *outputs, const size_t *output_bytes);
 
+/* How long output `output` came out in this thread's last run of the model: its shape, of as many numbers as the port
+ * has dimensions. Where data decide lengths, as of NonZero, ports have the most that there may be; what a run
+ * found is dense at the beginning of the memory that was given. Of other outputs it is the shape of the port. */
+weft_status weft_model_found(const weft_model *model, size_t output, uint64_t *shape);
+
 /* As weft_model_run, with a handle of the same model. If that is cancelled, the run ends with
  * WEFT_CANCELLED when its threads have completed the calls of kernels that they are in, or that
  * belong to runs before it. Several runs may have the same handle; other runs go on undisturbed. */

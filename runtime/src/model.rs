@@ -127,6 +127,17 @@ impl Model {
         }
     }
 
+    /// Shape of each output, as the last run has found it where data decide it; none before anybody has
+    /// said the lengths that callers decide.
+    pub fn output_shapes(&self) -> Option<Vec<Vec<u64>>> {
+        match self {
+            Model::Cpu(model) => model.output_shapes().map(<[_]>::to_vec),
+            Model::Simulated(_) | Model::Gpu(_) => {
+                Some(self.plan().outputs.iter().map(|port| port.shape.clone()).collect())
+            }
+        }
+    }
+
     /// Returns whether runs record when each step begins and ends; off at first.
     pub fn set_profiling(&mut self, on: bool) {
         if let Model::Cpu(model) = self {

@@ -3,6 +3,7 @@
 //! Plain data. The compiler fills it in, [`Plan::validate`] holds it against every rule the
 //! runtime relies on, and the runtime then follows it without further checks.
 
+mod finds;
 mod lengths;
 mod validate;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 
-pub use lengths::{BindError, Binding, Lengths, Share, Shift};
+pub use lengths::{BindError, Binding, Find, Following, Lengths, Share, Shift, Valued};
 pub use validate::PlanError;
 
 /// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and

@@ -130,9 +130,14 @@ impl Job {
         let timeline =
             if self.timeline { Some(timeline_run(model, &inputs, &mut places)?) } else { None };
         let plan = model.plan();
+        // Where data decide lengths, what they are is known now.
+        let ports = match model.output_shapes() {
+            Some(shapes) => Binding::ports(&plan.outputs, &shapes),
+            None => ports,
+        };
         let dense = |(number, port): (usize, &Port), bytes: &[u8]| match plan.input_around(number) {
             Some(_) => part_of(&plan.outputs[number], port, bytes),
-            None => bytes.to_vec(),
+            None => bytes[..port.bytes().unwrap_or(0) as usize].to_vec(),
         };
         let own = ports.iter().enumerate().zip(places);
         let outputs: Vec<Tensor> =

@@ -45,6 +45,12 @@ pub fn length<'c>(b: &mut Builder<'c>, length: &Length) -> Val<'c> {
     b.op_with("graph.length", &[], &[Type::index(context)], &[("length", text)], 0).result(0)
 }
 
+/// `graph.find "n" %count : ty`.
+pub fn find<'c>(b: &mut Builder<'c>, symbol: &str, count: Val<'c>) -> Op<'c> {
+    let name = [("name", attr::of_string(b.context(), symbol))];
+    b.op_with("graph.find", &[count], &[], &name, 0)
+}
+
 /// `graph.weight "tensor" in "file" hash "..." : ty`.
 pub fn weight<'c>(
     b: &mut Builder<'c>,
@@ -151,6 +157,11 @@ impl<'c> GraphBuilder<'c> {
         body: impl FnOnce(&mut Payload<'c>, &[Val<'c>]) -> Vec<Val<'c>>,
     ) -> Vec<Val<'c>> {
         operator(&mut self.builder(), [kind, name], operands, results, body)
+    }
+
+    /// `graph.find`.
+    pub fn find(&mut self, symbol: &str, count: Val<'c>) -> Op<'c> {
+        find(&mut self.builder(), symbol, count)
     }
 
     /// `graph.output`, which ends the model.

@@ -1,6 +1,7 @@
 //! Constraints of the `graph` dialect.
 
 use crate::aliases;
+use crate::finds;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::lengths::{check_attr, check_ports, check_symbol};
 use crate::verify::{Table, check_table, count};
@@ -10,6 +11,7 @@ const TABLE: Table = &[
     ("graph.model", &[model_c1, model_c2, model_c3, model_c4]),
     ("graph.symbol", &[check_symbol]),
     ("graph.length", &[length_c1]),
+    ("graph.find", &[finds::check, finds::check_before]),
     ("graph.weight", &[weight_c1]),
     ("graph.constant", &[constant_c1]),
     ("graph.op", &[op_c1, op_c2]),

@@ -200,6 +200,12 @@ impl<'c> RangeOp<'_, 'c> {
     }
 }
 
+/// `task.find "n" in %count after(%after) : ty`.
+pub fn find<'c>(b: &mut Builder<'c>, symbol: &str, count: Val<'c>, after: Val<'c>) -> Op<'c> {
+    let name = [("name", attr::of_string(b.context(), symbol))];
+    b.op_with("task.find", &[count, after], &[], &name, 0)
+}
+
 /// `task.launch`.
 pub fn launch<'c>(b: &mut Builder<'c>) -> Op<'c> {
     b.op("task.launch", &[], &[])

@@ -2,6 +2,7 @@
 
 use super::{Buffer, Clusters, Port, Program, Range, forward, order, viewed};
 use crate::device::{Machine, Scope};
+use crate::finds::{self, Find};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::lengths;
 use crate::tile::Kernel;
@@ -24,6 +25,7 @@ const TABLE: Table = &[
     ("task.constant", &[constant_c1]),
     ("task.buffer", &[buffer_c1, buffer_c2]),
     ("task.view", &[view_c1]),
+    ("task.find", &[finds::check, find_c3]),
 ];
 
 /// The most errors about the order of a program that are reported.
@@ -184,6 +186,19 @@ fn output_c1<'c>(op: Op<'c>, diag: &mut Diagnostics) {
         diag.error(op, format!("two outputs lie in input {index}"))
             .note(earlier.op, "the first one is here")
             .help("let one lie there");
+    }
+}
+
+/// C3. It comes behind one range, which has the buffer and is no part of several.
+fn find_c3(op: Op<'_>, diag: &mut Diagnostics) {
+    let Some(find) = Find::of(op) else { return };
+    let Some(range) = find.after.and_then(|token| token.def()).and_then(Range::of) else { return };
+    let count = viewed(find.count);
+    if range.part.is_some() || !range.buffers.iter().any(|buffer| viewed(*buffer) == count) {
+        let what = format!("task.find reads {} behind a range that does not make it", find.symbol);
+        diag.error(op, what)
+            .note(range.op, "the range is here")
+            .help("name the token of the range that writes the buffer, and does so alone");
     }
 }
 

@@ -41,6 +41,12 @@ pub fn output<'c>(b: &mut Builder<'c>, values: &[Val<'c>]) -> Op<'c> {
     b.op("tile.output", values, &[])
 }
 
+/// `tile.find "n" %count : ty`.
+pub fn find<'c>(b: &mut Builder<'c>, symbol: &str, count: Val<'c>) -> Op<'c> {
+    let name = [("name", attr::of_string(b.context(), symbol))];
+    b.op_with("tile.find", &[count], &[], &name, 0)
+}
+
 /// `tile.empty in @memory : ty`.
 pub fn empty<'c>(b: &mut Builder<'c>, memory: &str, ty: Type<'c>) -> Val<'c> {
     let memory = [("memory", attr::of_symbol(b.context(), memory))];

@@ -6,6 +6,7 @@ use super::verify_schedule::{
 use super::{Run, axes, mapped_axes, nest, places};
 use crate::aliases;
 use crate::device::{ARENA_ALIGN, Machine};
+use crate::finds;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::lengths::{check_ports, check_shifts};
 use crate::verify::{
@@ -15,6 +16,7 @@ use crate::verify::{
 
 const TABLE: Table = &[
     ("tile.graph", &[graph_c1, graph_c2, graph_c3, graph_c4, runs]),
+    ("tile.find", &[finds::check, finds::check_before]),
     ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
     ("tile.connect", &[connect_c1, connect_c2]),

@@ -16,6 +16,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use weft_dialects::device::Machine;
+use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Context, Op, Report, Val};
 use weft_dialects::lengths;
@@ -26,6 +27,7 @@ use super::kernels::Kernels;
 use super::owners::Owners;
 use super::reduce::unordered;
 use super::touch::{Region, Touches, seen_from};
+use crate::length;
 
 /// See the module.
 pub const PASS: Pass = Pass {
@@ -120,6 +122,9 @@ pub fn check<'c>(
     let (mut waits, mut asked) = (Vec::new(), Vec::new());
     let mut owners = Owners::new(places.memories + program.output_types.len());
     let mut taken = Vec::new();
+    let asks = length::asked_of_data(module);
+    let finds: Vec<_> = program.body.iter().filter_map(Find::of).collect();
+    let mut found: HashMap<&str, u32> = HashMap::new();
     for (number, range) in ranges.iter().enumerate() {
         let number_of = kernels.known_by(range.op, range.kernel)?;
         let own: Rc<[Region]> = match number_of {
@@ -144,6 +149,18 @@ pub fn check<'c>(
             own.iter().filter_map(|region| places.access(range, region)).collect();
         let mut needed = conflicts.of(&accesses);
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
+        let mut lengths = asks.get(range.kernel).cloned().unwrap_or_default();
+        finds::add_asked(range.op, &mut lengths);
+        for find in finds.iter().filter(|find| lengths.contains(find.symbol)) {
+            let Some(known) = found.get(find.symbol) else {
+                let what = format!("\"{}\" asks for {} before it is known", range.name, find.symbol);
+                Report::new(range.op.location(), what).note(find.op, "it is found here");
+                return Err(Failed);
+            };
+            needed.push(*known);
+        }
+        let own = finds.iter().filter(|find| find.after == Some(range.token()));
+        found.extend(own.map(|find| (find.symbol, number as u32)));
         let needed = with_all_parts(&ranges, needed);
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_dialects::device::Scope;
 use weft_dialects::graph::Weight;
 use weft_dialects::ir::pass::Failed;
-use weft_dialects::ir::{Builder, Context, Op, Type, Val, attr, ty};
+use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::lengths;
 use weft_dialects::task::build::{self, Arenas, ProgramOp, RangeOp};
 use weft_dialects::tile::Graph;
@@ -59,7 +59,7 @@ pub(crate) fn emit<'c>(
     for constant in &lowered.constants {
         writer.constant(constant)?;
     }
-    writer.ranges(kernels);
+    writer.ranges(kernels)?;
     Ok(program)
 }
 
@@ -174,34 +174,34 @@ impl<'c> Writer<'_, 'c> {
         self.define(storage, |b, ty| build::buffer(b, offset, memory, cluster, ty));
     }
 
-    fn ranges(&mut self, kernels: &Kernels<'c>) {
+    fn ranges(&mut self, kernels: &Kernels<'c>) -> Result<(), Failed> {
         let mut tokens: Vec<Val<'c>> = Vec::with_capacity(self.schedule.ranges.len());
         let mut launches = self.schedule.launches.iter().peekable();
-        for (number, range) in self.schedule.ranges.iter().enumerate() {
+        for (number, own) in self.schedule.ranges.iter().enumerate() {
             if launches.next_if_eq(&&number).is_some() {
                 build::launch(&mut self.b);
             }
-            let job = &self.lowered.jobs[range.job];
+            let job = &self.lowered.jobs[own.job];
             self.at(job.op);
             let in_clusters = &self.schedule.in_clusters;
             let seen = |arg: &Arg<'c>| {
-                let storage = in_clusters.storage(range.job, arg.storage, range.unit);
+                let storage = in_clusters.storage(own.job, arg.storage, own.unit);
                 Arg { storage, ..*arg }
             };
             let args: Vec<_> = job.args.iter().map(seen).collect();
             let buffers: Vec<_> = args.into_iter().map(|arg| self.show(arg)).collect();
-            let waits: Vec<_> = range.waits.iter().map(|&wait| tokens[wait as usize]).collect();
+            let waits: Vec<_> = own.waits.iter().map(|&wait| tokens[wait as usize]).collect();
             let at: Vec<_> = job.args.iter().map(|arg| arg.at).collect();
             let facts = kernels.facts(job.kernel);
-            let parts = range.part.map_or(1, |[_, parts]| parts);
-            let share = (range.end - range.begin) as f64 / (facts.tasks * parts) as f64;
+            let parts = own.part.map_or(1, |[_, parts]| parts);
+            let share = (own.end - own.begin) as f64 / (facts.tasks * parts) as f64;
             let cycles = (facts.cycles as f64 * share).ceil() as u64;
             let range = RangeOp {
                 name: job.name,
                 kernel: kernels.name(job.kernel),
-                tasks: range.begin..range.end,
-                part: range.part,
-                unit: range.unit,
+                tasks: own.begin..own.end,
+                part: own.part,
+                unit: own.unit,
                 buffers: &buffers,
                 at: &at,
                 waits: &waits,
@@ -213,7 +213,18 @@ impl<'c> Writer<'_, 'c> {
                 lengths::set_shifts(self.b.context(), range, &shifts);
             }
             tokens.push(token);
+            for found in self.lowered.found.iter().filter(|found| found.job == own.job) {
+                let alone = self.schedule.ranges.iter().filter(|other| other.job == own.job);
+                if alone.count() > 1 {
+                    let what = format!("several units make {}", found.symbol);
+                    Report::new(job.op.location(), what).help("let one rTask make it");
+                    return Err(Failed);
+                }
+                let count = self.show(found.count);
+                build::find(&mut self.b, found.symbol, count, token);
+            }
         }
+        Ok(())
     }
 }
 

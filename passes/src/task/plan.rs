@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use weft_dialects::device::{self, Machine, Scope};
+use weft_dialects::finds::Find;
 use weft_dialects::ir::{Op, Type, Val, ty};
 use weft_dialects::{lengths, task};
 use weft_runtime::length::Length;
@@ -195,6 +196,9 @@ impl<'c> Planner<'c> {
         if let Some(range) = task::Range::of(op) {
             return self.step(&range);
         }
+        if let Some(find) = Find::of(op) {
+            return self.find(&find);
+        }
         if op.is("task.launch") {
             self.launch();
             return Ok(());
@@ -313,6 +317,18 @@ impl<'c> Planner<'c> {
         };
         let (part, parts) = (part as u32, parts as u32);
         self.plan.lengths.shares.push(Share { step, tasks, part, parts });
+        Ok(())
+    }
+
+    /// Lets a name stand for what a step has calculated.
+    fn find(&mut self, find: &Find<'c>) -> Result<(), PlanningError> {
+        let step = find.after.and_then(|token| self.steps.get(&token)).copied();
+        let symbols = &self.plan.lengths.symbols;
+        let symbol = symbols.iter().position(|symbol| symbol.name == find.symbol);
+        let (step, symbol) = step.zip(symbol).ok_or_else(|| broken(find.op))?;
+        let buffer = self.buffer(find.op, find.count, 0)?;
+        let find = weft_runtime::plan::Find { step, symbol: symbol as u32, buffer };
+        self.plan.lengths.finds.push(find);
         Ok(())
     }
 

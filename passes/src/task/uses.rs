@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use weft_dialects::finds::Find;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Val};
 use weft_dialects::tile::{Empty, Graph, Run, View};
@@ -28,7 +29,10 @@ impl<'c> Uses<'c> {
         let folding = graph.op.parent().map(length::folding_kernels).unwrap_or_default();
         // As much of it is written as callers have memory for.
         let lengths = graph.op.attr("lengths").is_some();
-        let given: HashSet<_> = graph.results().into_iter().filter(|_| lengths).map(root).collect();
+        let given = graph.results().into_iter().filter(|_| lengths);
+        // What a length is found from is made in a run, too.
+        let counts = ops.iter().filter_map(|op| Find::of(*op)).map(|find| find.count);
+        let given: HashSet<_> = given.chain(counts).map(root).collect();
         for &op in &ops {
             let is_given = op.results().iter().any(|result| given.contains(result));
             let constant = match op.name() {
@@ -48,7 +52,8 @@ impl<'c> Uses<'c> {
         uses.schedule_fills(&ops);
         for (position, &op) in ops.iter().enumerate().rev() {
             let end = op.is("tile.output");
-            if !end && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
+            let kept = end || op.is("tile.find");
+            if !kept && !op.results().into_iter().any(|result| uses.needed.contains(&result)) {
                 continue;
             }
             let operands = op.operands();

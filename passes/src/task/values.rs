@@ -13,8 +13,9 @@
 //! the caller's buffer at once; an input, a constant, or a tensor that is given
 //! twice is copied there at the end. Runs without readers are dropped.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Type, Val, ty};
 use weft_dialects::tile::{Empty, Graph, Run};
@@ -87,6 +88,17 @@ pub(crate) struct Job<'c> {
     /// Kernels that it may be done by instead.
     pub others: Vec<usize>,
     pub args: Vec<Arg<'c>>,
+    /// Earlier jobs that find lengths which it asks for.
+    pub after: Vec<u32>,
+}
+
+/// A length that data decide.
+pub(crate) struct Found<'c> {
+    pub symbol: &'c str,
+    /// The tensor that holds it.
+    pub count: Arg<'c>,
+    /// The job behind which it is known.
+    pub job: usize,
 }
 
 /// The source of a constant.
@@ -121,6 +133,8 @@ pub(crate) struct Lowered<'c> {
     pub outputs: Vec<usize>,
     /// In an order in which they can be run.
     pub jobs: Vec<Job<'c>>,
+    /// One is known after the other.
+    pub found: Vec<Found<'c>>,
 }
 
 /// Decides the storage of every tensor of `graph`; `shared` names the memory of copies.
@@ -136,11 +150,14 @@ pub(crate) fn lower<'c>(
         inputs: Vec::new(),
         outputs: Vec::new(),
         jobs: Vec::new(),
+        found: Vec::new(),
     };
     let lengths = lengths::of_ports(graph.op);
     let long: Vec<bool> = lengths.iter().map(|dims| dims.iter().any(Option::is_some)).collect();
     let values = HashMap::new();
-    let mut lowering = Lowering { uses, out, values, kernels, shared, shorter: HashSet::new() };
+    let asked = graph.op.parent().map(length::asked_of_data).unwrap_or_default();
+    let shorter = HashSet::new();
+    let mut lowering = Lowering { uses, out, values, kernels, shared, shorter, asked };
     let aliases = aliases::of(graph.op);
     for (number, arg) in graph.body.args().into_iter().enumerate() {
         let alias = aliases.iter().find(|alias| alias.input == number);
@@ -175,6 +192,8 @@ struct Lowering<'c, 'k> {
     shared: &'c str,
     /// Storages of callers that may be shorter than they are laid out.
     shorter: HashSet<usize>,
+    /// What kernels ask for of lengths that data decide.
+    asked: HashMap<&'c str, BTreeSet<String>>,
 }
 
 impl<'c> Lowering<'c, '_> {
@@ -222,6 +241,7 @@ impl<'c> Lowering<'c, '_> {
                 let memory = Empty::of(op).ok_or(Failed)?.memory;
                 self.values.insert(op.result(0), Content::Empty(memory));
             }
+            "tile.find" => self.find(op)?,
             "tile.run" if needed => {
                 let run = Run::of(op).ok_or(Failed)?;
                 match self.uses.constant.contains(&op.result(0)) {
@@ -307,8 +327,45 @@ impl<'c> Lowering<'c, '_> {
         }
         if self.kernels.facts(kernel).tasks > 0 {
             let others = self.kernels.others_of(run)?;
-            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, others, args });
+            let after = self.finders(run);
+            self.out.jobs.push(Job { name: run.name, op: run.op, kernel, others, args, after });
         }
+        Ok(())
+    }
+
+    /// The jobs that find what a run asks for.
+    fn finders(&self, run: &Run<'c>) -> Vec<u32> {
+        if self.out.found.is_empty() {
+            return Vec::new();
+        }
+        let mut asked = self.asked.get(run.kernel).cloned().unwrap_or_default();
+        finds::add_asked(run.op, &mut asked);
+        let known = self.out.found.iter().filter(|found| asked.contains(found.symbol));
+        let mut jobs: Vec<_> = known.map(|found| found.job as u32).collect();
+        jobs.sort_unstable();
+        jobs.dedup();
+        jobs
+    }
+
+    /// Behind the last job so far that writes it, a length is known.
+    fn find(&mut self, op: Op<'c>) -> Result<(), Failed> {
+        let find = Find::of(op).ok_or(Failed)?;
+        let count = self.read(op, find.count)?;
+        let writes = |job: &Job<'c>| {
+            let inputs = job.args.len() - job.op.results().len();
+            job.args[inputs..].iter().any(|arg| arg.storage == count.storage)
+        };
+        let Some(job) = self.out.jobs.iter().rposition(writes) else {
+            let what = format!("no run makes {}, which tile.find reads", find.symbol);
+            Report::new(op.location(), what)
+                .help("an input or a constant goes through a kernel first, such as that of an Identity");
+            return Err(Failed);
+        };
+        // In a run one is known after the other.
+        for other in self.out.found.iter().map(|found| found.job).filter(|other| *other != job) {
+            self.out.jobs[job.max(other)].after.push(job.min(other) as u32);
+        }
+        self.out.found.push(Found { symbol: find.symbol, count, job });
         Ok(())
     }
 
@@ -335,7 +392,8 @@ impl<'c> Lowering<'c, '_> {
         let kernel = self.kernels.copying(op, count, elem, None)?;
         let flat = ty::tensor(&[count], elem);
         let args = [from, to].map(|storage| Arg { storage, ty: flat, at: 0, shift: None }).to_vec();
-        self.out.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
+        let (others, after) = (Vec::new(), Vec::new());
+        self.out.jobs.push(Job { name, op, kernel, others, args, after });
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 
 mod bind;
 mod failure;
+mod found;
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +13,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 pub use bind::weft_model_bind;
+pub use found::weft_model_found;
 pub use failure::{Status, weft_last_error_code, weft_last_error_message};
 
 use failure::{Failure, guarded, invalid};
@@ -424,6 +426,7 @@ unsafe fn run(
     output_bytes: *const usize,
     cancel: Option<&Cancel>,
 ) -> Result<(), Failure> {
+    let at = model.cast_const();
     // SAFETY: by the contract; threads share it.
     let Some(model) = (unsafe { model.as_ref() }) else {
         return Err(invalid("the model is null"));
@@ -449,7 +452,8 @@ unsafe fn run(
     match &model.model {
         Held::Cpu(model) => {
             let ran = model.run_shared(None, &inputs, &mut outputs, cancel);
-            Ok(ran.map_err(ModelError::from)?)
+            found::keep(at, ran.map_err(ModelError::from)?);
+            Ok(())
         }
         Held::Other(model) => {
             let Ok(mut running) = model.try_lock() else {

@@ -42,6 +42,8 @@ pub struct Model {
     moving: Vec<usize>,
     /// Lengths of runs that say none.
     bound: Option<Binding>,
+    /// Shapes of outputs as the last run has found them.
+    found: Option<Vec<Vec<u64>>>,
     profiling: bool,
     /// Numbers of the handles that cancel.
     cancels: AtomicU64,
@@ -91,10 +93,19 @@ impl Model {
         let moving = (0..schedule.operands.len()).filter(moving).collect();
         let pool = Pool::new(schedule, plan.steps.len())?;
         let cancels = AtomicU64::new(0);
-        let bound = if plan.has_lengths() { None } else { Some(plan.bind_values(&[])?) };
+        let bound = if plan.has_lengths_of_callers() { None } else { Some(plan.bind_names(&[])?) };
         let profiling = false;
-        let model =
-            Model { pool, _code: code, artifact, constants, moving, bound, profiling, cancels };
+        let model = Model {
+            pool,
+            _code: code,
+            artifact,
+            constants,
+            moving,
+            bound,
+            found: None,
+            profiling,
+            cancels,
+        };
         model.memory(0)?;
         Ok(model)
     }
@@ -131,7 +142,16 @@ impl Model {
     /// has said ([`Model::bind`]); a kernel that failed, after which the model can be used as
     /// before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CpuError> {
-        self.request(self.bound()?, inputs, outputs, None, self.profiling)
+        self.found = self.request(self.bound()?, inputs, outputs, None, self.profiling)?;
+        Ok(())
+    }
+
+    /// Shape of each output: those of the last [`Model::run`] where data decide them, and those that
+    /// were said ([`Model::bind`]). What is found is the first elements of the memory that was given for
+    /// an output, dense.
+    pub fn output_shapes(&self) -> Option<&[Vec<u64>]> {
+        let bound = || self.bound.as_ref().map(|binding| &binding.outputs);
+        self.found.as_ref().or_else(bound).map(Vec::as_slice)
     }
 
     /// Says the lengths of all later runs, where callers decide them ([`Plan::bind_shapes`]).
@@ -141,6 +161,7 @@ impl Model {
     /// ([`Plan::aliases`]) is as large as its greatest lengths need and laid out for them, and that input is
     /// given as no bytes.
     pub fn bind(&mut self, binding: Binding) {
+        self.found = None;
         self.bound = Some(binding);
     }
 
@@ -152,6 +173,9 @@ impl Model {
     /// As [`Model::run`], from any thread, while others do the same. `cancel` is a handle of this
     /// model, if the run may have to end early; `binding` says the lengths of this run, if not those
     /// of [`Model::bind`].
+    ///
+    /// Where data decide lengths, the shapes of all outputs are given: each is dense at the beginning of the
+    /// memory that was given for it, which is as large as the most that there may be.
     ///
     /// Each request works in memory of its own. The caller is one of the model's threads for its
     /// own request; the others take requests in the order in which they were made. Where more are
@@ -167,7 +191,7 @@ impl Model {
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
         cancel: Option<&Cancel>,
-    ) -> Result<(), CpuError> {
+    ) -> Result<Option<Vec<Vec<u64>>>, CpuError> {
         let binding = binding.map_or_else(|| self.bound(), Ok)?;
         self.request(binding, inputs, outputs, cancel, false)
     }
@@ -191,7 +215,7 @@ impl Model {
         outputs: &mut [&mut [u8]],
         cancel: Option<&Cancel>,
         profiling: bool,
-    ) -> Result<(), CpuError> {
+    ) -> Result<Option<Vec<Vec<u64>>>, CpuError> {
         let plan = self.plan();
         check("input", plan, &binding.inputs, inputs.iter().map(|b| b.len()))?;
         check("output", plan, &binding.outputs, outputs.iter().map(|b| b.len()))?;
@@ -224,8 +248,13 @@ impl Model {
             End::Failed => return Err(self.failed(memory)),
             End::Complete | End::Closed => {}
         }
-        memory.copy_out(binding, outputs);
-        Ok(())
+        if plan.lengths.finds.is_empty() {
+            memory.copy_out(&binding.outputs, outputs);
+            return Ok(None);
+        }
+        let shapes = plan.lengths_of(&memory.symbols()).outputs()?;
+        memory.copy_out(&shapes, outputs);
+        Ok(Some(shapes))
     }
 
     /// The memory of a slot that the caller holds.

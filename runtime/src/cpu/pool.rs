@@ -182,6 +182,13 @@ impl Shared {
                 begins.store(begin, Ordering::Relaxed);
                 ends.store(self.now(), Ordering::Relaxed);
             }
+            if let Some(plan) = self.schedule.plan.as_deref().filter(|_| !call.finds.is_empty())
+                && let Err(why) = memory.find(plan, &self.schedule, call.finds.clone())
+            {
+                memory.fail(Failure { worker, step: call.step, reason: why.to_string() });
+                slot.stop(End::Failed);
+                return;
+            }
             if call.awaited {
                 slot.complete(worker, i as u32 + 1);
             }
@@ -194,8 +201,8 @@ impl Shared {
         if begin == end {
             return;
         }
-        // SAFETY: an AtomicPtr has the layout of a pointer, and nobody writes the operands
-        // during a run. That they point where they should is the promise of `Pool::run`'s
+        // SAFETY: an AtomicPtr has the layout of a pointer, and nobody writes these operands
+        // meanwhile: what moves them is found before the call. That they point where they should is the promise of `Pool::run`'s
         // caller.
         unsafe { (call.kernel)(operands.as_ptr().cast(), begin, end) };
     }

@@ -7,7 +7,7 @@ use memmap2::MmapRaw;
 
 use super::schedule::{Operand, Schedule};
 use super::{CpuError, memory, spread};
-use crate::plan::{Base, Binding, Plan, Port};
+use crate::plan::{Base, BindError, Binding, Plan, Port};
 
 /// The memory of the request in a slot. Between requests only the holder of the slot touches it;
 /// posting the request publishes it.
@@ -20,6 +20,8 @@ pub struct RequestMemory {
     lengths: Box<[AtomicI64]>,
     /// The first rTask, and the one behind the last, of each step that does a share.
     shares: Box<[[AtomicU64; 2]]>,
+    /// What the plan's symbols stand for.
+    symbols: Box<[AtomicU64]>,
     profiling: AtomicBool,
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
@@ -94,6 +96,7 @@ impl RequestMemory {
             outputs: ports(&plan.outputs, |output| plan.input_around(output)),
             shares: plan.lengths.shares.iter().map(|_| Default::default()).collect(),
             lengths,
+            symbols: plan.lengths.symbols.iter().map(|_| AtomicU64::default()).collect(),
             profiling: AtomicBool::new(false),
             failure: Mutex::new(None),
             arena,
@@ -122,6 +125,9 @@ impl RequestMemory {
         for (own, ends) in self.shares.iter().zip(&binding.shares) {
             own.iter().zip(ends).for_each(|(own, &end)| own.store(end, Ordering::Relaxed));
         }
+        for (own, &value) in self.symbols.iter().zip(&binding.symbols) {
+            own.store(value, Ordering::Relaxed);
+        }
         let given = inputs.iter().zip(&binding.inputs);
         for (port, (bytes, shape)) in self.inputs.iter().zip(given) {
             if port.settle(bytes.as_ptr().cast_mut(), shape)? {
@@ -137,30 +143,89 @@ impl RequestMemory {
         for (port, (bytes, shape)) in self.outputs.iter().zip(given) {
             port.settle(bytes.as_mut_ptr(), shape)?;
         }
-        for &i in moving {
-            let Operand::Buffer { base, offset, shift } = schedule.operands[i] else { continue };
-            let begin = match base {
-                Base::Input(p) => self.inputs[p as usize].at(),
-                Base::Output(p) => self.outputs[p as usize].at(),
-                Base::Arena => self.arena.as_mut_ptr(),
-                Base::Constant | Base::Host | Base::Cluster(_) | Base::Lengths => continue,
-            };
-            let shift = shift.map_or(0, |shift| binding.shifts[shift] as usize);
-            self.operands[i].store(begin.wrapping_add(offset + shift), Ordering::Relaxed);
+        for &operand in moving {
+            let shift = |number: usize| binding.shifts[number] as usize;
+            self.settle(schedule, operand, &shift);
         }
         Ok(())
     }
 
-    /// Copies outputs to callers whose memory could not be used in place.
-    pub fn copy_out(&self, binding: &Binding, outputs: &mut [&mut [u8]]) {
-        let given = outputs.iter_mut().zip(&binding.outputs);
-        for (port, (bytes, shape)) in self.outputs.iter().zip(given) {
-            if port.at() != bytes.as_mut_ptr() {
-                port.copy_runs(shape, |port, dense, count| {
-                    // SAFETY: as for inputs in `place`; the workers have left the request.
-                    unsafe { bytes.as_mut_ptr().add(dense).copy_from_nonoverlapping(port, count) };
-                });
+    /// Sets the address of an operand that is in a port or begins further on.
+    fn settle(&self, schedule: &Schedule, operand: usize, by: &dyn Fn(usize) -> usize) {
+        let Operand::Buffer { base, offset, shift } = schedule.operands[operand] else { return };
+        let begin = match base {
+            Base::Input(p) => self.inputs[p as usize].at(),
+            Base::Output(p) => self.outputs[p as usize].at(),
+            Base::Arena => self.arena.as_mut_ptr(),
+            Base::Constant | Base::Host | Base::Cluster(_) | Base::Lengths => return,
+        };
+        let at = begin.wrapping_add(offset + shift.map_or(0, by));
+        self.operands[operand].store(at, Ordering::Relaxed);
+    }
+
+    /// Lets names stand for what the call before has calculated, and all that follows from them.
+    ///
+    /// Calls that ask for what follows begin when this one is complete, and names are found one after
+    /// the other ([`Plan::validate`]): so nobody reads meanwhile what is written here.
+    pub fn find(
+        &self,
+        plan: &Plan,
+        schedule: &Schedule,
+        finds: std::ops::Range<usize>,
+    ) -> Result<(), BindError> {
+        for find in &schedule.finds[finds] {
+            let at = self.operands[find.operand].load(Ordering::Relaxed).cast::<i64>();
+            // SAFETY: the buffer has 8 bytes, as the plan was validated, and the call that wrote them
+            // has returned.
+            let found = unsafe { at.read_unaligned() };
+            let allowed = &plan.lengths.symbols[find.symbol];
+            let value = u64::try_from(found).ok().filter(|&value| allowed.allows(value));
+            let value = value.ok_or_else(|| {
+                let (symbol, allowed) = (allowed.name.clone(), allowed.clone());
+                BindError::Found { symbol, found, allowed }
+            })?;
+            self.symbols[find.symbol].store(value, Ordering::Relaxed);
+            let symbols = self.symbols();
+            let all = plan.lengths_of(&symbols);
+            for &entry in &find.following.table {
+                self.lengths[entry].store(all.entry(entry)?, Ordering::Relaxed);
             }
+            for &share in &find.following.shares {
+                let ends = all.share(share)?;
+                let own = self.shares[share].iter().zip(ends);
+                own.for_each(|(own, end)| own.store(end, Ordering::Relaxed));
+            }
+            let shifts = find.following.shifts.iter();
+            let shifts: Vec<(usize, usize)> = shifts
+                .map(|&number| Ok((number, all.shift(number)? as usize)))
+                .collect::<Result<_, BindError>>()?;
+            let shift = |own: usize| {
+                shifts.iter().find(|(number, _)| *number == own).map_or(0, |(_, bytes)| *bytes)
+            };
+            find.moving.iter().for_each(|&operand| self.settle(schedule, operand, &shift));
+        }
+        Ok(())
+    }
+
+    /// What the plan's symbols stand for: behind a run, also those that it has found.
+    pub fn symbols(&self) -> Vec<u64> {
+        self.symbols.iter().map(|own| own.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Copies outputs to callers whose memory could not be used in place, and puts rows together that
+    /// came out shorter than they are laid out.
+    pub fn copy_out(&self, shapes: &[Vec<u64>], outputs: &mut [&mut [u8]]) {
+        let given = outputs.iter_mut().zip(shapes);
+        for (port, (bytes, shape)) in self.outputs.iter().zip(given) {
+            let placed = port.at() == bytes.as_mut_ptr();
+            if placed && (port.shared || spread::is_beginning(shape, &port.extents)) {
+                continue;
+            }
+            port.copy_runs(shape, |port, dense, count| {
+                // SAFETY: as for inputs in `place`; the workers have left the request. In the caller's
+                // own memory a run moves towards the beginning, where what was there has moved before.
+                unsafe { bytes.as_mut_ptr().add(dense).copy_from(port, count) };
+            });
         }
     }
 

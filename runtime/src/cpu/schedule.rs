@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::KernelFn;
-use crate::plan::{Base, Plan};
+use crate::plan::{Base, Following, Plan};
 
 /// The steps of all workers. Worker `w` of `T` has those of all units `u` with `u % T == w`, in
 /// the order of the plan.
@@ -15,6 +15,22 @@ pub struct Schedule {
     pub operands: Vec<Operand>,
     /// Bytes of scratch memory that each worker lends to its calls.
     pub scratch_bytes: usize,
+    /// Names that data decide, in the order of calls.
+    pub finds: Vec<Found>,
+    /// What says what follows from them, where there are some.
+    pub plan: Option<Box<Plan>>,
+}
+
+/// A name that stands for what a call has calculated.
+pub struct Found {
+    /// Its number in the plan.
+    pub symbol: usize,
+    /// In [`Schedule::operands`], the memory that holds the number.
+    pub operand: usize,
+    /// What follows from it.
+    pub following: Following,
+    /// The operands that begin further on.
+    pub moving: Vec<usize>,
 }
 
 /// One step.
@@ -32,6 +48,8 @@ pub struct Call {
     pub step: usize,
     /// True if a call of another worker waits for this one.
     pub awaited: bool,
+    /// In [`Schedule::finds`], what is known behind it.
+    pub finds: Range<usize>,
 }
 
 /// The address of an operand.
@@ -55,6 +73,8 @@ impl Schedule {
             waits: Vec::new(),
             operands: Vec::new(),
             scratch_bytes: scratch.next_multiple_of(PAGE) as usize,
+            finds: Vec::new(),
+            plan: (!plan.lengths.finds.is_empty()).then(|| Box::new(plan.clone())),
         };
         // Per step: its worker, and its place in the worker's list plus one.
         let mut places: Vec<(usize, u32)> = Vec::with_capacity(plan.steps.len());
@@ -86,6 +106,16 @@ impl Schedule {
             if plan.kernels[step.kernel as usize].scratch_bytes > 0 {
                 schedule.operands.push(Operand::Scratch { worker });
             }
+            let first_find = schedule.finds.len();
+            for find in plan.lengths.finds.iter().filter(|find| find.step as usize == index) {
+                let place = step.buffers.iter().position(|buffer| *buffer == find.buffer);
+                schedule.finds.push(Found {
+                    symbol: find.symbol as usize,
+                    operand: operand + place.expect("the plan was validated"),
+                    following: plan.following(find),
+                    moving: Vec::new(),
+                });
+            }
             let calls = &mut schedule.workers[worker];
             calls.push(Call {
                 kernel: kernels[step.kernel as usize],
@@ -96,8 +126,19 @@ impl Schedule {
                 waits: first..schedule.waits.len(),
                 step: index,
                 awaited: false,
+                finds: first_find..schedule.finds.len(),
             });
             places.push((worker, calls.len() as u32));
+        }
+        let shift_of = |operand: &Operand| match operand {
+            Operand::Buffer { shift, .. } => *shift,
+            Operand::Scratch { .. } => None,
+        };
+        let shifts: Vec<_> = schedule.operands.iter().map(shift_of).collect();
+        for found in &mut schedule.finds {
+            let follows = |own: &usize| found.following.shifts.contains(own);
+            let moving = shifts.iter().enumerate().filter(|(_, own)| own.as_ref().is_some_and(follows));
+            found.moving = moving.map(|(operand, _)| operand).collect();
         }
         schedule
     }

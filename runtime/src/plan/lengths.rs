@@ -20,6 +20,30 @@ pub struct Lengths {
     pub shares: Vec<Share>,
     /// The buffers that begin further on when lengths are known.
     pub shifts: Vec<Shift>,
+    /// The names that data decide, in the order of steps.
+    pub finds: Vec<Find>,
+}
+
+/// A name that stands for what a step calculates: for the most that it may until then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Find {
+    /// The step behind which it is known.
+    pub step: u32,
+    /// The name, by its number.
+    pub symbol: u32,
+    /// What holds the number, an integer of 64 bits.
+    pub buffer: u32,
+}
+
+/// What follows from a name, by number: entries of the table, shares and shifts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Following {
+    /// In [`Lengths::table`].
+    pub table: Vec<usize>,
+    /// In [`Lengths::shares`].
+    pub shares: Vec<usize>,
+    /// In [`Lengths::shifts`].
+    pub shifts: Vec<usize>,
 }
 
 /// A buffer that begins further on in a run than it is written down: a kernel writes there, and no
@@ -63,6 +87,8 @@ pub enum BindError {
     Length { name: String, dim: usize, length: Length, expected: i64, found: u64 },
     #[error("`{symbol}` is {found}, and the model was compiled for {allowed}")]
     Outside { symbol: String, found: u64, allowed: Symbol },
+    #[error("`{symbol}` came out as {found}, and the model was compiled for {allowed}")]
+    Found { symbol: String, found: i64, allowed: Symbol },
     #[error("no input says how long `{symbol}` is; it was compiled for {allowed}")]
     Unknown { symbol: String, allowed: Symbol },
     #[error("the model has no dimension named `{name}`; it has {known:?}")]
@@ -91,9 +117,14 @@ pub struct Binding {
 }
 
 impl Plan {
-    /// Returns whether callers decide any length.
+    /// Returns whether callers, or data, decide any length.
     pub fn has_lengths(&self) -> bool {
         !self.lengths.symbols.is_empty()
+    }
+
+    /// Returns whether callers decide any length.
+    pub fn has_lengths_of_callers(&self) -> bool {
+        self.lengths.symbols.iter().any(|symbol| !self.finds(&symbol.name))
     }
 
     /// The lengths for inputs of these shapes.
@@ -136,8 +167,8 @@ impl Plan {
         }
         let known = values.into_iter().zip(symbols).map(|(value, symbol)| match value {
             Some((value, _)) => Ok(value),
-            // One that is fixed needs nobody to say it.
-            None if symbol.least == symbol.most => Ok(symbol.most),
+            // One that is fixed needs nobody to say it, and others are found.
+            None if symbol.least == symbol.most || self.finds(&symbol.name) => Ok(symbol.most),
             None => {
                 Err(BindError::Unknown { symbol: symbol.name.clone(), allowed: symbol.clone() })
             }
@@ -175,65 +206,44 @@ impl Plan {
                 return Err(BindError::Outside { symbol, found, allowed });
             }
         }
-        let value = |what: &dyn Fn() -> String, length: &Length| {
-            let of = |name: &str| {
-                let own = lengths.symbols.iter().position(|symbol| symbol.name == name)?;
-                i64::try_from(*values.get(own)?).ok()
-            };
-            let overflow = || BindError::Overflow { what: what(), length: length.clone() };
-            length.value(&of).ok_or_else(overflow)
-        };
-        let shapes = |kind: &str, ports: &[Port], lengths: &[Vec<Length>]| {
-            let shape = |(number, port): (usize, &Port)| {
-                let Some(lengths) = lengths.get(number).filter(|dims| !dims.is_empty()) else {
-                    return Ok(port.shape.clone());
-                };
-                let dims = lengths.iter().zip(&port.shape).enumerate();
-                let dim = |(dim, (length, &most)): (usize, (&Length, &u64))| {
-                    let what = || format!("dimension {dim} of {kind} `{}`", port.name);
-                    let value = value(&what, length)?;
-                    let room = || {
-                        let (what, length) = (what(), length.clone());
-                        BindError::Room { what, length, value, most }
-                    };
-                    u64::try_from(value).ok().filter(|own| *own <= most).ok_or_else(room)
-                };
-                dims.map(dim).collect::<Result<Vec<_>, _>>()
-            };
-            ports.iter().enumerate().map(shape).collect::<Result<Vec<_>, _>>()
-        };
-        let table = |length| value(&|| "a kernel".to_owned(), length);
-        let share = |share: &Share| {
-            let what = || format!("the rTasks of step {}", share.step);
-            let tasks = value(&what, &share.tasks)?;
-            let most = self.steps[share.step as usize].end;
-            let room = || {
-                let (what, length) = (what(), share.tasks.clone());
-                BindError::Room { what, length, value: tasks, most }
-            };
-            let tasks = u64::try_from(tasks).ok().filter(|own| *own <= most).ok_or_else(room)?;
-            let cut =
-                |part: u32| (u128::from(tasks) * u128::from(part) / u128::from(share.parts)) as u64;
-            Ok([cut(share.part), cut(share.part + 1)])
-        };
-        let shift = |shift: &Shift| {
-            let what = || format!("the place in buffer {}", shift.buffer);
-            let (value, most) =
-                (value(&what, &shift.bytes)?, self.buffers[shift.buffer as usize].bytes);
-            let room = || {
-                let (what, length) = (what(), shift.bytes.clone());
-                BindError::Room { what, length, value, most }
-            };
-            u64::try_from(value).ok().filter(|own| *own <= most).ok_or_else(room)
-        };
+        let all = self.lengths_of(values);
+        let numbers = |count: usize| 0..count;
         Ok(Binding {
-            shifts: lengths.shifts.iter().map(shift).collect::<Result<_, _>>()?,
             symbols: values.to_vec(),
-            inputs: shapes("input", &self.inputs, &lengths.inputs)?,
-            outputs: shapes("output", &self.outputs, &lengths.outputs)?,
-            table: lengths.table.iter().map(table).collect::<Result<_, _>>()?,
-            shares: lengths.shares.iter().map(share).collect::<Result<_, _>>()?,
+            inputs: all.ports("input", &self.inputs, &lengths.inputs)?,
+            outputs: all.outputs()?,
+            table: numbers(lengths.table.len()).map(|at| all.entry(at)).collect::<Result<_, _>>()?,
+            shares: numbers(lengths.shares.len()).map(|at| all.share(at)).collect::<Result<_, _>>()?,
+            shifts: numbers(lengths.shifts.len()).map(|at| all.shift(at)).collect::<Result<_, _>>()?,
         })
+    }
+
+    /// All lengths of the plan, where each symbol stands for a number.
+    pub fn lengths_of<'a>(&'a self, symbols: &'a [u64]) -> Valued<'a> {
+        Valued { plan: self, symbols }
+    }
+
+    /// Returns whether data decide what a name stands for.
+    pub fn finds(&self, name: &str) -> bool {
+        let symbols = &self.lengths.symbols;
+        self.lengths.finds.iter().any(|find| {
+            symbols.get(find.symbol as usize).is_some_and(|symbol| symbol.name == name)
+        })
+    }
+
+    /// What follows from a name that data decide.
+    pub fn following(&self, find: &Find) -> Following {
+        let Lengths { symbols, table, shares, shifts, .. } = &self.lengths;
+        let name = symbols.get(find.symbol as usize).map_or("", |symbol| &symbol.name);
+        let own = |length: &Length| length.symbols().contains(&name);
+        let numbers = |all: &mut dyn Iterator<Item = &Length>| {
+            all.enumerate().filter(|(_, length)| own(length)).map(|(number, _)| number).collect()
+        };
+        Following {
+            table: numbers(&mut table.iter()),
+            shares: numbers(&mut shares.iter().map(|share| &share.tasks)),
+            shifts: numbers(&mut shifts.iter().map(|shift| &shift.bytes)),
+        }
     }
 
     /// The lengths for values by name; those that are not named are the largest.
@@ -242,10 +252,11 @@ impl Plan {
     /// A name that the plan does not have, or a value that it was not compiled for.
     pub fn bind_names(&self, named: &[(String, u64)]) -> Result<Binding, BindError> {
         let symbols = &self.lengths.symbols;
+        let said = || symbols.iter().filter(|symbol| !self.finds(&symbol.name));
         if let Some((name, _)) =
-            named.iter().find(|(name, _)| !symbols.iter().any(|symbol| symbol.name == *name))
+            named.iter().find(|(name, _)| !said().any(|symbol| symbol.name == *name))
         {
-            let known = symbols.iter().map(|symbol| symbol.name.clone()).collect();
+            let known = said().map(|symbol| symbol.name.clone()).collect();
             return Err(BindError::NoSymbol { name: name.clone(), known });
         }
         let value = |symbol: &Symbol| {
@@ -253,6 +264,85 @@ impl Plan {
             named.map_or(symbol.most, |(_, value)| *value)
         };
         self.bind_values(&symbols.iter().map(value).collect::<Vec<_>>())
+    }
+}
+
+/// The lengths of a plan, where each of its symbols stands for a number.
+#[derive(Clone, Copy)]
+pub struct Valued<'a> {
+    plan: &'a Plan,
+    symbols: &'a [u64],
+}
+
+impl Valued<'_> {
+    fn value(&self, what: &dyn Fn() -> String, length: &Length) -> Result<i64, BindError> {
+        let of = |name: &str| {
+            let own = self.plan.lengths.symbols.iter().position(|symbol| symbol.name == name)?;
+            i64::try_from(*self.symbols.get(own)?).ok()
+        };
+        length.value(&of).ok_or_else(|| BindError::Overflow { what: what(), length: length.clone() })
+    }
+
+    /// A value from 0 to as many as there is room for.
+    fn within(
+        &self,
+        what: &dyn Fn() -> String,
+        length: &Length,
+        most: u64,
+    ) -> Result<u64, BindError> {
+        let value = self.value(what, length)?;
+        let room = || BindError::Room { what: what(), length: length.clone(), value, most };
+        u64::try_from(value).ok().filter(|own| *own <= most).ok_or_else(room)
+    }
+
+    fn ports(
+        &self,
+        kind: &str,
+        ports: &[Port],
+        lengths: &[Vec<Length>],
+    ) -> Result<Vec<Vec<u64>>, BindError> {
+        let shape = |(number, port): (usize, &Port)| {
+            let Some(lengths) = lengths.get(number).filter(|dims| !dims.is_empty()) else {
+                return Ok(port.shape.clone());
+            };
+            let dims = lengths.iter().zip(&port.shape).enumerate();
+            let dim = |(dim, (length, &most)): (usize, (&Length, &u64))| {
+                let what = || format!("dimension {dim} of {kind} `{}`", port.name);
+                self.within(&what, length, most)
+            };
+            dims.map(dim).collect()
+        };
+        ports.iter().enumerate().map(shape).collect()
+    }
+
+    /// Shape of each output.
+    ///
+    /// # Errors
+    /// A length that is more than there is room for, as for the others.
+    pub fn outputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
+        self.ports("output", &self.plan.outputs, &self.plan.lengths.outputs)
+    }
+
+    /// An entry of the table, by its number.
+    pub fn entry(&self, number: usize) -> Result<i64, BindError> {
+        self.value(&|| "a kernel".to_owned(), &self.plan.lengths.table[number])
+    }
+
+    /// The first rTask of a share, and the one behind its last.
+    pub fn share(&self, number: usize) -> Result<[u64; 2], BindError> {
+        let share = &self.plan.lengths.shares[number];
+        let what = || format!("the rTasks of step {}", share.step);
+        let tasks = self.within(&what, &share.tasks, self.plan.steps[share.step as usize].end)?;
+        let cut =
+            |part: u32| (u128::from(tasks) * u128::from(part) / u128::from(share.parts)) as u64;
+        Ok([cut(share.part), cut(share.part + 1)])
+    }
+
+    /// By how many bytes a buffer begins further on.
+    pub fn shift(&self, number: usize) -> Result<u64, BindError> {
+        let shift = &self.plan.lengths.shifts[number];
+        let what = || format!("the place in buffer {}", shift.buffer);
+        self.within(&what, &shift.bytes, self.plan.buffers[shift.buffer as usize].bytes)
     }
 }
 

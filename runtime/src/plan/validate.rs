@@ -35,6 +35,15 @@ pub enum PlanError {
     Share { share: usize, part: u32, parts: u32, step: u32, steps: usize },
     #[error("shift {shift} is of buffer {buffer}, out of order or none of the plan's {count}")]
     Shift { shift: usize, buffer: u32, count: usize },
+    #[error(
+        "find {find} reads symbol {symbol} from buffer {buffer} behind step {step}: one of them is not there, \
+         holds no 64 bits that the whole step writes, or is in another find"
+    )]
+    Find { find: usize, step: u32, symbol: u32, buffer: u32 },
+    #[error("step {step} asks for `{symbol}`, and does not wait for step {find}, which finds it")]
+    Early { step: u32, symbol: String, find: u32 },
+    #[error("`{symbol}` is a length of an input, and data decide it")]
+    FoundInput { symbol: String },
     #[error("{kind} `{name}` has {rank} dimensions, and {lengths} lengths")]
     Lengths { kind: &'static str, name: String, rank: usize, lengths: usize },
     #[error("`{length}` has a name that the plan does not explain; it has {known:?}")]
@@ -94,7 +103,8 @@ impl Plan {
         }
         self.check_steps()?;
         self.check_aliases()?;
-        self.check_lengths_of()
+        self.check_lengths_of()?;
+        self.check_finds()
     }
 
     fn check_aliases(&self) -> Result<(), PlanError> {

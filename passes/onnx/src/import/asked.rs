@@ -38,7 +38,7 @@ impl Planner<'_> {
     ) -> std::result::Result<ValueId, String> {
         let plan = identical(operand);
         let scratch = self.scratch.get_or_insert_with(weft_dialects::ir::context);
-        let found = Found::told("Identity", &self.graph.symbols, &plan, dims, scratch)?;
+        let found = Found::told(&self.graph.symbols, &plan, (vec![dims], vec![None]), scratch)?;
         Ok(self.planned("Identity", name, plan, found)[0])
     }
 

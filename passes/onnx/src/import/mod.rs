@@ -9,6 +9,7 @@
 mod asked;
 mod control;
 mod flex;
+mod found;
 mod from_end;
 mod function;
 mod gradient;
@@ -139,6 +140,8 @@ struct Graph {
     steps: Vec<Step>,
     outputs: Vec<(String, ValueId)>,
     symbols: Symbols,
+    /// Names that data decide, and the values that hold them.
+    finds: Vec<(String, ValueId)>,
     /// Inputs in whose memory an output lies.
     grown: Vec<Grown>,
 }
@@ -178,6 +181,7 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
             steps: vec![],
             outputs: vec![],
             symbols,
+            finds: vec![],
             grown: vec![],
         },
     };
@@ -346,6 +350,9 @@ impl<'m> Planner<'m> {
         let name = called(proto);
         if let Some(last) = self.last_of(&node, name)? {
             return Ok(vec![Bound::Tensor(last)]);
+        }
+        if let Some(found) = self.top_k(&node, name)? {
+            return Ok(found);
         }
         let plan = (operator.plan)(&node)?;
         assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bound, Planner, control, flex, gradient, lookup, scan, sequence};
+use super::{Bound, Planner, control, flex, found, gradient, lookup, scan, sequence};
 use crate::error::{Report, Result};
 use crate::graph::{Graph, Vertex, called, describe};
 use crate::model::domain;
@@ -25,6 +25,7 @@ const ANY: usize = usize::MAX;
 /// All of them; each means the same until the next one of its name.
 pub const STRUCTURES: &[Structure] = &[
     of("ConcatFromSequence", 11, (1, 1), &["axis", "new_axis"], sequence::concat),
+    of("Compress", 9, (2, 2), &["axis"], found::compress),
     of("Constant", 1, (0, 0), CONSTANT, sequence::constant),
     of("FlexAttention", 1, (3, 3), FLEX, flex::attention).in_domain(ops::PREVIEW),
     of("Gradient", 1, (1, ANY), &["xs", "y", "zs"], gradient::gradient)
@@ -33,6 +34,7 @@ pub const STRUCTURES: &[Structure] = &[
     of("Identity", 14, (1, 1), &[], |_, site| Ok(vec![site.input(0, "input")?.clone()])),
     of("If", 1, (1, 1), &["else_branch", "then_branch"], control::branch).makes(ANY),
     of("Loop", 1, (0, ANY), &["body"], control::repeat).makes(ANY),
+    of("NonZero", 9, (1, 1), &[], found::non_zero),
     of("Optional", 15, (0, 1), &["type"], sequence::optional),
     of("OptionalGetElement", 15, (1, 1), &[], sequence::element),
     of("OptionalHasElement", 15, (0, 1), &[], sequence::has_element),
@@ -46,6 +48,7 @@ pub const STRUCTURES: &[Structure] = &[
     of("SequenceLength", 11, (1, 1), &[], sequence::length),
     of("SequenceMap", 17, (1, ANY), &["body"], control::map).makes(ANY),
     of("SplitToSequence", 11, (1, 2), &["axis", "keepdims"], sequence::split),
+    of("Unique", 11, (1, 1), &["axis", "sorted"], found::unique).makes(4),
 ];
 
 const CONSTANT: &[&str] =

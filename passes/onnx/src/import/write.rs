@@ -1,12 +1,13 @@
 //! Writes what was planned as a `graph.model`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weft_dialects::graph::{Dims, GraphBuilder, build};
 use weft_dialects::ir::{Attribute, Builder, Context, Module, Val, attr, empty_module, module_op};
 use weft_dialects::lengths;
+use weft_runtime::length::Length;
 
-use super::{Graph, Grown, LITERAL_MAX, Source, Step};
+use super::{Graph, Grown, LITERAL_MAX, Source, Step, Value};
 use crate::elements::Elements;
 use crate::payload::{Build, Tensor, graph_type};
 use crate::plan::{Plan, ValueId};
@@ -15,7 +16,16 @@ use crate::plan::{Plan, ValueId};
 pub(super) fn alive(graph: &Graph) -> Vec<bool> {
     let mut alive = vec![false; graph.steps.len()];
     let mut wanted: Vec<_> = graph.outputs.iter().map(|(_, id)| *id).collect();
+    let mut found = BTreeSet::new();
     while let Some(id) = wanted.pop() {
+        let Value { dims, numbers, .. } = &graph.values[id.0];
+        for name in dims.iter().flatten().chain(numbers.iter().flatten()).flat_map(Length::symbols) {
+            if let Some((symbol, count)) = graph.finds.iter().find(|(symbol, _)| *symbol == name)
+                && found.insert(symbol)
+            {
+                wanted.push(*count);
+            }
+        }
         if let Source::Result { step, .. } = graph.values[id.0].source
             && !alive[step]
         {
@@ -32,7 +42,15 @@ pub(super) fn write<'c>(name: &str, graph: &Graph, file: &str, context: &'c Cont
     let inputs: Vec<_> = inputs.map(|(name, ty)| (name.clone(), graph_type(context, ty))).collect();
     let outputs: Vec<_> = graph.outputs.iter().map(|(name, _)| name.clone()).collect();
     let name = if name.is_empty() { "model" } else { name };
-    for symbol in graph.symbols.all() {
+    // A length that nobody asks for is not found.
+    let alive = alive(graph);
+    let asked = |name: &str| match graph.finds.iter().find(|(symbol, _)| symbol == name) {
+        Some((_, count)) => {
+            matches!(graph.values[count.0].source, Source::Result { step, .. } if alive[step])
+        }
+        None => true,
+    };
+    for symbol in graph.symbols.all().filter(|symbol| asked(&symbol.name)) {
         let body = module_op(&module).body(0).expect("a module has a block");
         build::symbol(&mut Builder::at_end(context, body), symbol);
     }
@@ -57,7 +75,7 @@ pub(super) fn write<'c>(name: &str, graph: &Graph, file: &str, context: &'c Cont
         leaves: BTreeMap::new(),
         results: vec![],
     };
-    for (at, alive) in alive(graph).into_iter().enumerate() {
+    for (at, alive) in alive.into_iter().enumerate() {
         writer.step(at, alive);
     }
     let outputs: Vec<_> = graph.outputs.iter().map(|(_, id)| writer.value(*id)).collect();
@@ -116,8 +134,15 @@ impl<'c> Writer<'_, 'c> {
         let results = write_step(self.context, &mut self.builder, [kind, name], plan, &operands);
         if !self.graph.symbols.is_empty() {
             lengths
-                .infer(self.context, kind, &self.graph.symbols, &results)
+                .infer(self.context, &self.graph.symbols, &results)
                 .expect("the plan was made with these lengths");
+        }
+        for (symbol, count) in &self.graph.finds {
+            if let Source::Result { step, index } = self.graph.values[count.0].source
+                && step == at
+            {
+                self.builder.find(symbol, results[index]);
+            }
         }
         self.results.push(results);
     }
@@ -126,7 +151,7 @@ impl<'c> Writer<'_, 'c> {
 /// The lengths of the dimensions of every input, then of every output.
 fn lengths_of_ports<'c>(context: &'c Context, graph: &Graph) -> Attribute<'c> {
     let of_input = |number: usize| {
-        let own = |value: &&super::Value| matches!(value.source, Source::Input(at) if at == number);
+        let own = |value: &&Value| matches!(value.source, Source::Input(at) if at == number);
         graph.values.iter().find(own).map(|value| &value.dims)
     };
     let inputs = (0..graph.inputs.len()).filter_map(of_input);

@@ -1,6 +1,6 @@
 //! What lengths are to one node of a model.
 
-use weft_dialects::graph::{Dims, GraphBuilder, Inference, Operator};
+use weft_dialects::graph::{Allowed, Dims, GraphBuilder, Inference, Operator};
 use weft_dialects::ir::{Context, Val, empty_module, module_op};
 use weft_runtime::length::Length;
 
@@ -19,8 +19,8 @@ pub struct StepLengths {
     operands: Vec<Dims>,
     /// Of the results whose operator says them.
     said: Vec<Option<Dims>>,
-    /// The places that it computes lie in front of every end.
-    looks_up: bool,
+    /// What it may do.
+    allowed: Allowed,
 }
 
 /// The lengths of a result, and its elements where some follow from lengths.
@@ -79,10 +79,13 @@ impl Found {
         // What a reshape is told is held against what its elements become.
         let holds = operator == "Reshape";
         let rows = looked_up(symbols, inputs, plan);
-        let looks_up = rows.is_some();
-        let mut step = StepLengths { operands, said: vec![None; plan.results.len()], looks_up };
+        let mut allowed = allowed(operator);
+        // A row that is looked up is asked for its elements where they are.
+        allowed.asks |= rows.is_some();
+        allowed.looks_up = rows.is_some();
+        let mut step = StepLengths { operands, said: vec![None; plan.results.len()], allowed };
         step.said[0] = said.clone().filter(|_| !holds).or(rows);
-        let results = step.try_out(operator, symbols, plan, scratch)?;
+        let results = step.try_out(symbols, plan, scratch)?;
         if let Some(told) = said.filter(|_| holds) {
             let pairs = told.iter().zip(&results[0]);
             if let Some((told, own)) =
@@ -96,20 +99,21 @@ impl Found {
         Ok(Self { step, results, numbers: None, calculated })
     }
 
-    /// Of a plan of one operand of which no more counts than `dims` say, though more of it is there.
+    /// Of a plan of operands of which no more counts than `operands` say, though more of it is there, and
+    /// whose results are as long as `said` has it, where it does. Such a plan knows of lengths: what
+    /// it folds, asks for and looks up is what is there.
     ///
     /// # Errors
     /// As [`Found::of`].
     pub fn told(
-        operator: &str,
         symbols: &Symbols,
         plan: &Plan,
-        dims: Dims,
+        (operands, said): (Vec<Dims>, Vec<Option<Dims>>),
         scratch: &Context,
     ) -> Result<Self, String> {
-        let (operands, said) = (vec![dims], vec![None; plan.results.len()]);
-        let step = StepLengths { operands, said, looks_up: false };
-        let results = step.try_out(operator, symbols, plan, scratch)?;
+        let allowed = Allowed { folds: true, asks: true, looks_up: true };
+        let step = StepLengths { operands, said, allowed };
+        let results = step.try_out(symbols, plan, scratch)?;
         Ok(Self { step, results, numbers: None, calculated: Vec::new() })
     }
 
@@ -164,25 +168,19 @@ impl StepLengths {
     pub fn infer<'c>(
         &self,
         context: &'c Context,
-        operator: &str,
         symbols: &Symbols,
         results: &[Val<'c>],
     ) -> Result<Vec<Dims>, String> {
         let op = results.first().and_then(|result| result.def()).and_then(Operator::of);
         let Some(op) = op else { return Ok(Vec::new()) };
         let least = |length: &Length| symbols.range(length).map(|[least, _]| least);
-        let mut allowed = allowed(operator);
-        // A row that is looked up is asked for its elements where they are.
-        allowed.asks |= self.looks_up;
-        allowed.looks_up = self.looks_up;
-        let inference = Inference::new(context, allowed, &least);
+        let inference = Inference::new(context, self.allowed, &least);
         inference.payload(op.payload, &self.operands, &self.said).map_err(|why| why.to_string())
     }
 
     /// The same before anything is written.
     fn try_out(
         &self,
-        operator: &str,
         symbols: &Symbols,
         plan: &Plan,
         context: &Context,
@@ -196,7 +194,7 @@ impl StepLengths {
             .collect();
         let mut builder = GraphBuilder::new(context, module_op(&module), "try", &inputs, &[]);
         let operands = builder.inputs();
-        let results = write_step(context, &mut builder, [operator, ""], plan, &operands);
-        self.infer(context, operator, symbols, &results)
+        let results = write_step(context, &mut builder, ["try", ""], plan, &operands);
+        self.infer(context, symbols, &results)
     }
 }

@@ -27,6 +27,8 @@ use said::said;
 #[derive(Debug, Clone, Default)]
 pub struct Symbols {
     by_name: BTreeMap<String, Symbol>,
+    /// Those that data decide.
+    found: Vec<Symbol>,
 }
 
 impl Symbols {
@@ -34,22 +36,23 @@ impl Symbols {
     pub fn of(asked: &[Symbol]) -> Self {
         let mut by_name: BTreeMap<String, Symbol> = BTreeMap::new();
         for symbol in asked {
-            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-            let mut name: String = symbol.name.chars().map(plain).collect();
-            if !is_name(&name) {
-                name.insert(0, '_');
-            }
-            while by_name.values().any(|other| other.name == name) {
-                name.push('_');
-            }
+            let name = fresh(&symbol.name, &mut by_name.values());
             by_name.insert(symbol.name.clone(), Symbol { name, ..symbol.clone() });
         }
-        Self { by_name }
+        Self { by_name, found: Vec::new() }
+    }
+
+    /// A new one for a number that data decide, from 0 to `most`.
+    pub fn find(&mut self, name: &str, most: u64) -> Symbol {
+        let name = fresh(name, &mut self.all());
+        let symbol = Symbol { name, least: 0, most, multiple: 1 };
+        self.found.push(symbol.clone());
+        symbol
     }
 
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.by_name.is_empty()
+        self.by_name.is_empty() && self.found.is_empty()
     }
 
     /// The symbol for a name of the model's.
@@ -59,7 +62,7 @@ impl Symbols {
 
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Symbol> {
-        self.by_name.values()
+        self.by_name.values().chain(&self.found)
     }
 
     /// The smaller one of two, where one is so in every run.
@@ -71,6 +74,15 @@ impl Symbols {
         }
     }
 
+    /// Whether one length is from zero to another one in every run.
+    pub fn is_no_more(&self, one: &Length, other: &Length) -> bool {
+        let parts = one.as_least().map_or(vec![one], |two| two.iter().collect());
+        let below = |part: &Length| {
+            self.range(&other.plus(part, -1)).is_some_and(|[least, _]| least >= 0)
+        };
+        parts.into_iter().any(below) && self.range(one).is_some_and(|[least, _]| least >= 0)
+    }
+
     /// The least and the greatest value of a length.
     pub fn range(&self, length: &Length) -> Option<[i64; 2]> {
         length.range(&|name| {
@@ -80,6 +92,20 @@ impl Symbols {
             )
         })
     }
+}
+
+/// A name in text that none of the others has.
+fn fresh(name: &str, others: &mut dyn Iterator<Item = &Symbol>) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let mut name: String = name.chars().map(plain).collect();
+    if !is_name(&name) {
+        name.insert(0, '_');
+    }
+    let others: Vec<_> = others.map(|other| &other.name).collect();
+    while others.contains(&&name) {
+        name.push('_');
+    }
+    name
 }
 
 /// What is known of a value that a node reads.

@@ -33,17 +33,29 @@ fn cumulative(node: &Node<'_>, product: bool) -> Result<Plan> {
         if exclusive && extent > 0 {
             y = moved(b, &y, axis, 1, reverse, neutral);
         }
-        let mut step = 1;
-        while step < extent {
-            let before = moved(b, &y, axis, step, reverse, neutral);
-            y = b.map(y.element(), y.dims(), &[&y, &before], |calc, x| match product {
-                true => calc.mul(x[0], x[1]),
-                false => calc.add(x[0], x[1]),
-            });
-            step *= 2;
-        }
+        let y = running(b, y, axis, reverse, product);
         vec![b.cast(&y, element)]
     }))
+}
+
+/// Sums, or products, of everything up to an element along an axis, itself too; in reverse from it on.
+pub fn running<'c>(
+    b: &mut Build<'_, 'c>,
+    mut y: Tensor<'c>,
+    axis: usize,
+    reverse: bool,
+    product: bool,
+) -> Tensor<'c> {
+    let mut step = 1;
+    while step < y.dims()[axis] {
+        let before = moved(b, &y, axis, step, reverse, Scalar::Int(product.into()));
+        y = b.map(y.element(), y.dims(), &[&y, &before], |calc, x| match product {
+            true => calc.mul(x[0], x[1]),
+            false => calc.add(x[0], x[1]),
+        });
+        step *= 2;
+    }
+    y
 }
 
 /// `x` moved `step` places along an axis, up or, in reverse, down; `neutral` comes in.

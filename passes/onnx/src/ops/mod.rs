@@ -24,6 +24,7 @@ mod integer;
 mod linear;
 mod linear_attention;
 mod loss;
+pub mod marked;
 mod microsoft;
 mod ml;
 mod movement;
@@ -43,9 +44,10 @@ mod shape;
 mod softmax;
 #[cfg(test)]
 mod tests;
-mod top_k;
+pub mod top_k;
 pub mod training;
 mod unary;
+pub mod unique;
 mod unpool;
 mod window;
 

@@ -27,6 +27,12 @@ fn top_k(node: &Node<'_>) -> Result<Plan> {
                 .invalid());
         }
     };
+    first(node, axis, k)
+}
+
+/// Plans the first `k` elements along an axis, of which there are as many.
+pub fn first(node: &Node<'_>, axis: usize, k: i64) -> Result<Plan> {
+    let x = node.typed(0, "X", ElementType::NUMBERS)?;
     let largest = node.flag("largest", true)?;
     // In any order is in order, too.
     node.flag("sorted", true)?;

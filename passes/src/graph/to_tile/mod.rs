@@ -22,6 +22,7 @@ mod payload_tensor;
 use std::collections::{HashMap, HashSet};
 
 use weft_dialects::aliases;
+use weft_dialects::finds::Find;
 use weft_dialects::graph::{self, Model, Weight};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
@@ -174,6 +175,10 @@ impl<'c> Conversion<'c> {
                     self.values.insert(op.result(0), new);
                 }
                 "graph.op" => self.operator(op)?,
+                "graph.find" => {
+                    let find = Find::of(op).ok_or(Failed)?;
+                    build::find(&mut self.b, find.symbol, self.values[&find.count]);
+                }
                 "graph.output" => {
                     let values: Vec<_> =
                         op.operands().iter().map(|value| self.values[value]).collect();
@@ -184,7 +189,7 @@ impl<'c> Conversion<'c> {
                         op.location(),
                         format!("{other} cannot be lowered to a tile-graph"),
                     )
-                    .help("a model holds graph.weight, graph.constant and graph.op");
+                    .help("a model holds graph.weight, graph.constant, graph.op and graph.find");
                     return Err(Failed);
                 }
             }

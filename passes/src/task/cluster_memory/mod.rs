@@ -260,7 +260,8 @@ impl<'a, 'c> Placing<'a, 'c> {
             .map(|storage| Arg { storage, ty: flat, at: 0, shift: None })
             .to_vec();
         let job = lowered.jobs.len();
-        lowered.jobs.push(Job { name, op, kernel, others: Vec::new(), args });
+        let (others, after) = (Vec::new(), Vec::new());
+        lowered.jobs.push(Job { name, op, kernel, others, args, after });
         let units = vec![self.cluster.clusters.number(request.cluster) as usize];
         Ok((first, Turn { job, kernel: 0, units, past: 0, launch: false, span: (0, 0) }))
     }

@@ -100,7 +100,10 @@ pub(super) fn of(lowered: &Lowered<'_>, kernels: &Kernels<'_>, target: &Target) 
                 (!fixed).then_some(access)
             })
             .collect();
-        let after = conflicts.of(&accesses);
+        let mut after = conflicts.of(&accesses);
+        after.extend(&job.after);
+        after.sort_unstable();
+        after.dedup();
         conflicts.enter(number as u32, &accesses);
         let kernels = ways(job, kernels, target).into_iter().map(|(_, kernel)| kernel).collect();
         operators.push(Operator { kernels, after });

@@ -83,7 +83,10 @@ impl<'a, 'c> Placing<'a, 'c> {
         // The rTasks of one kernel are independent: a range does not look at its siblings.
         let waits: Vec<Vec<u32>> =
             accesses.iter().map(|accesses| self.conflicts.of(accesses)).collect();
-        let waits: Vec<Vec<u32>> = waits.into_iter().map(|waits| self.widened(waits)).collect();
+        let finders = job.after.iter().map(|&job| self.of_job[job as usize].0);
+        let finders: Vec<u32> = finders.collect();
+        let all = waits.into_iter().map(|waits| self.widened([waits, finders.clone()].concat()));
+        let waits: Vec<Vec<u32>> = all.collect();
         let first = self.ranges.len() as u32;
         self.of_job[turn.job] = (first, first + parts as u32);
         for (((begin, end), waits), (&unit, accesses)) in
