@@ -57,8 +57,11 @@ pub(crate) fn check(op: Op<'_>, diag: &mut Diagnostics) {
     if !known.iter().any(|symbol| symbol.name == find.symbol) {
         let names: Vec<_> = known.iter().map(|symbol| symbol.name.as_str()).collect();
         let help = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        diag.error(op, format!("the module has no symbol {}, which {} finds", find.symbol, op.name()))
-            .help(format!("it has {help}"));
+        diag.error(
+            op,
+            format!("the module has no symbol {}, which {} finds", find.symbol, op.name()),
+        )
+        .help(format!("it has {help}"));
     }
     let before = op.block().map(|block| block.ops()).unwrap_or_default().into_iter();
     let same = |other: &Find<'_>| other.symbol == find.symbol;

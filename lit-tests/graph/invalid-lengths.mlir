@@ -108,3 +108,53 @@ task.program @range_c4 on @core units 2 arena 0 : () -> tensor<4xf32> {
 device.kernel @a tasks 2 length "ceil(seq, 2)" {
 ^bb0(%task: index, %y: memref<4xf32>):
 }
+
+// -----
+
+// find_c1: it is of the module's symbols.
+// CHECK: the module has no symbol m, which graph.find finds
+// CHECK: help: it has n
+graph.symbol "n" from 0 to 4
+graph.model @find_c1 inputs ["m"] outputs ["m"] {
+^bb0(%m: tensor<1xi64>):
+  graph.find "m" %m : tensor<1xi64>
+  graph.output %m : tensor<1xi64>
+}
+
+// -----
+
+// find_c1: it is found once.
+// CHECK: n is found twice
+// CHECK: note: the first time is here
+graph.symbol "n" from 0 to 4
+graph.model @find_c1 inputs ["m"] outputs ["m"] {
+^bb0(%m: tensor<1xi64>):
+  graph.find "n" %m : tensor<1xi64>
+  graph.find "n" %m : tensor<1xi64>
+  graph.output %m : tensor<1xi64>
+}
+
+// -----
+
+// find_c2: it is one integer of 64 bits.
+// CHECK: graph.find reads n from tensor<2xi64>
+// CHECK: help: a length is one integer of 64 bits
+graph.symbol "n" from 0 to 4
+graph.model @find_c2 inputs ["m"] outputs ["m"] {
+^bb0(%m: tensor<2xi64>):
+  graph.find "n" %m : tensor<2xi64>
+  graph.output %m : tensor<2xi64>
+}
+
+// -----
+
+// find_c3: the range before it makes the number.
+// CHECK: task.find reads n behind a range that does not make it
+// CHECK: note: the range is here
+graph.symbol "n" from 0 to 4
+task.program @find_c3 on @core units 1 arena 64 : () -> tensor<4xf32> {
+  %y = task.output 0 "y" : memref<4xf32>
+  %n = task.buffer at 0 in @dram : memref<1xi64>
+  %t = task.range "a" @a[0 to 1] on 0 (%y) after() : memref<4xf32>
+  task.find "n" in %n after(%t) : memref<1xi64>
+}

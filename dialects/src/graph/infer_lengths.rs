@@ -401,7 +401,9 @@ fn reshaped(from: &[u64], dims: &[Option<Length>], to: &[u64]) -> Option<Dims> {
             range.into_iter().find(|&dim| shape[dim] != 1)
         };
         let held: Vec<usize> = (first..own).filter(|&dim| dims[dim].is_some()).collect();
-        if let [dim] = held[..] {
+        if (own - first, other - next) == (1, 1) {
+            result[next] = dims[first].clone();
+        } else if let [dim] = held[..] {
             let (outer, seen) = (long(from, first..own), long(to, next..other));
             if outer != Some(dim) {
                 return None;
@@ -447,6 +449,7 @@ mod tests {
         assert_eq!(seen(&[8, 5, 2], &["n", "", ""], &[8, 10]), texts(&["n", ""]));
         assert_eq!(seen(&[3, 8, 2], &["", "n", ""], &[3, 8, 2]), texts(&["", "n", ""]));
         assert_eq!(seen(&[8, 7], &["n", "m"], &[8, 1, 7]), texts(&["n", "", "m"]));
+        assert_eq!(seen(&[1, 1], &["n", ""], &[1]), texts(&["n"]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The state of a compilation: the representation of each value, and which may be overwritten.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use weft_dialects::ir::{Block, Op, Type, Val, attr, ty};
 use weft_runtime::vm::{Inst, Nest, Program, Scalar, Stmt, TensorId, Ty};
@@ -37,9 +37,14 @@ struct Buffer {
     writable_at: Option<usize>,
 }
 
+/// What symbols stand for in a run, where data have decided it.
+pub(super) type Known = BTreeMap<String, i64>;
+
 /// Compiles the operations of a payload, in order.
 #[derive(Default)]
 pub(super) struct Compiler<'c> {
+    /// What lengths are made of.
+    pub known: Known,
     pub program: Program,
     /// Contents of the inputs after those for arguments.
     pub constants: Vec<Vec<u8>>,
@@ -54,6 +59,11 @@ pub(super) struct Compiler<'c> {
 }
 
 impl<'c> Compiler<'c> {
+    /// For a run in which symbols stand for these numbers.
+    pub fn of_run(known: Known) -> Self {
+        Self { known, ..Self::default() }
+    }
+
     /// Element type and shape of a value; a scalar has rank 0.
     pub fn typed(&self, op: Op<'_>, value: Val<'_>) -> Result<(Ty, Vec<u64>), InterpretError> {
         let full = value.ty();

@@ -2,6 +2,7 @@
 
 use weft_dialects::ir::{Block, Linear, Op, Val, affine, attr, ty};
 
+use super::compiler::Known;
 use super::error::InterpretError;
 use crate::length;
 
@@ -24,8 +25,9 @@ pub(super) struct Generic<'c> {
 }
 
 impl<'c> Generic<'c> {
-    /// Reads an operation that carries its maps and its body.
-    pub fn of(op: Op<'c>) -> Result<Self, InterpretError> {
+    /// Reads an operation that carries its maps and its body, of a run in which symbols stand for these
+    /// numbers.
+    pub fn of(op: Op<'c>, known: &Known) -> Result<Self, InterpretError> {
         let refuse = |found: String| InterpretError::form(op, found, MAPS);
         let maps = op.attr("indexing_maps").and_then(attr::array);
         let maps = maps.ok_or_else(|| refuse("without index maps".into()))?;
@@ -61,7 +63,8 @@ impl<'c> Generic<'c> {
             let Some(length) = length else { continue };
             // Numbers stand for the lengths of one run. Without one, all points are done that
             // do not depend on it.
-            let number = length.as_number().and_then(|number| u64::try_from(number).ok());
+            let number = length.value(&|name| known.get(name).copied());
+            let number = number.and_then(|number| u64::try_from(number).ok());
             match number.filter(|number| number <= extent) {
                 Some(number) => *extent = number,
                 None if kind => {}

@@ -1,14 +1,18 @@
 //! Evaluation of whole models, operator by operator or kernel by kernel.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::error::Error;
 use std::rc::Rc;
 
+use weft_dialects::finds::{self, Find};
 use weft_dialects::graph::{Operator, Weight};
 use weft_dialects::ir::{Block, Op, Val, attr, ty};
+use weft_dialects::lengths;
 use weft_dialects::tile::Run;
+use weft_runtime::length::Length;
 
+use super::compiler::Known;
 use super::error::{InterpretError, place};
 use super::key::key;
 use super::payload::Compiled;
@@ -24,7 +28,7 @@ type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, We
 type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
 /// The operations of a model and a tile-graph, for messages.
-const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, tile.empty, tile.view, tile.connect and tile.run in a model";
+const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, graph.find, tile.empty, tile.view, tile.connect, tile.find and tile.run in a model";
 
 /// Evaluates a `graph.model`, operator by operator in its order.
 ///
@@ -80,6 +84,7 @@ fn evaluate<'c, 'w>(
         compiled: HashMap::new(),
         kernels: kernels(op),
         weights,
+        known: Known::default(),
     };
     for (arg, bytes) in args.into_iter().zip(inputs) {
         check_size(|| format!("input {} of @{}", arg.index(), op.symbol()), arg.ty(), bytes.len())?;
@@ -87,7 +92,9 @@ fn evaluate<'c, 'w>(
     }
     for inner in body.iter() {
         if inner.is("graph.output") || inner.is("tile.output") {
-            return model.outputs(inner);
+            let lengths = lengths::of_ports(op);
+            let own = lengths.get(body.args().len()..).unwrap_or_default();
+            return model.outputs(inner, own);
         }
         model.step(inner, visit)?;
     }
@@ -106,12 +113,37 @@ fn kernels(graph: Op<'_>) -> HashMap<&str, Op<'_>> {
     beside.filter(|op| op.is("tile.kernel")).map(|op| (op.symbol(), op)).collect()
 }
 
+/// The elements of a value in front of the ends that data have decided.
+fn dense(bytes: &[u8], value: Val<'_>, dims: &[Option<Length>], known: &Known) -> Vec<u8> {
+    let extents = ty::shape(value.ty()).unwrap_or_default();
+    let size = ty::elem(value.ty()).and_then(ty::byte_size).unwrap_or(0) as usize;
+    let end = |(length, &extent): (&Option<Length>, &u64)| {
+        let own = length.as_ref().and_then(|own| own.value(&|name| known.get(name).copied()));
+        own.and_then(|own| u64::try_from(own).ok()).map_or(extent, |own| own.min(extent))
+    };
+    let shape: Vec<u64> = dims.iter().zip(&extents).map(end).collect();
+    let inside = |place: &usize| {
+        let mut rest = *place as u64;
+        let mut coordinates = extents.iter().zip(&shape).rev();
+        coordinates.all(|(extent, end)| {
+            let own = rest % extent;
+            rest /= extent;
+            own < *end
+        })
+    };
+    let count = bytes.len() / size.max(1);
+    let kept = (0..count).filter(inside);
+    kept.flat_map(|place| bytes[place * size..][..size].iter().copied()).collect()
+}
+
 struct Evaluation<'a, 'c, 'w> {
     values: Values<'c, 'w>,
     /// By the payload's key.
     compiled: HashMap<String, Rc<Compiled>>,
     kernels: HashMap<&'c str, Op<'c>>,
     weights: Weights<'a, 'w>,
+    /// What has been found.
+    known: Known,
 }
 
 impl<'c> Evaluation<'_, 'c, '_> {
@@ -119,6 +151,22 @@ impl<'c> Evaluation<'_, 'c, '_> {
         match op.name() {
             // These are read when they are needed.
             "graph.weight" | "graph.constant" | "tile.empty" => return Ok(()),
+            "graph.find" | "tile.find" => {
+                let find = Find::of(op).ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
+                let bytes = self.read(op, find.count)?;
+                let number = bytes.first_chunk().map(|own| i64::from_le_bytes(*own));
+                let symbols = lengths::symbols(op);
+                let symbol = symbols.iter().find(|own| own.name == find.symbol);
+                let allowed = |&number: &i64| {
+                    let number = u64::try_from(number).ok();
+                    symbol.is_some_and(|own| number.is_some_and(|number| own.allows(number)))
+                };
+                let number = number.filter(allowed).ok_or_else(|| {
+                    let found = format!("{} came out as {number:?}", find.symbol);
+                    InterpretError::form(op, found, "what its graph.symbol allows")
+                })?;
+                self.known.insert(find.symbol.to_owned(), number);
+            }
             "tile.view" | "tile.connect" => {
                 let bytes = self.read(op, op.operand(0))?;
                 self.values.set(op.result(0), bytes);
@@ -187,11 +235,17 @@ impl<'c> Evaluation<'_, 'c, '_> {
     }
 
     fn compile(&mut self, owner: Op<'c>, body: Block<'c>) -> Result<Rc<Compiled>, InterpretError> {
-        let key = key(body);
+        let mut asked = BTreeSet::new();
+        if !self.known.is_empty() {
+            finds::add_asked(owner, &mut asked);
+        }
+        let known = self.known.iter().filter(|(name, _)| asked.contains(*name));
+        let known: Known = known.map(|(name, value)| (name.clone(), *value)).collect();
+        let key = format!("{known:?} {}", key(body));
         if let Some(compiled) = self.compiled.get(&key) {
             return Ok(compiled.clone());
         }
-        let compiled = Rc::new(Compiled::of_block(owner, body)?);
+        let compiled = Rc::new(Compiled::of_run(owner, body, &known)?);
         self.compiled.insert(key, compiled.clone());
         Ok(compiled)
     }
@@ -235,7 +289,12 @@ impl<'c, 'w> Evaluation<'_, 'c, 'w> {
         Ok(bytes)
     }
 
-    fn outputs(&mut self, end: Op<'c>) -> Result<Vec<Vec<u8>>, InterpretError> {
+    /// The outputs, dense where data have decided how long they are.
+    fn outputs(
+        &mut self,
+        end: Op<'c>,
+        lengths: &[Vec<Option<Length>>],
+    ) -> Result<Vec<Vec<u8>>, InterpretError> {
         let bytes = end.operands().into_iter().map(|value| self.read(end, value));
         let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
         self.values.done(end);
@@ -243,6 +302,11 @@ impl<'c, 'w> Evaluation<'_, 'c, 'w> {
             Ok(bytes) => bytes.into_owned(),
             Err(shared) => shared.to_vec(),
         };
-        Ok(bytes.into_iter().map(own).collect())
+        let known = std::mem::take(&mut self.known);
+        let dense = |(number, bytes): (usize, Vec<u8>)| match lengths.get(number) {
+            Some(dims) if !known.is_empty() => dense(&bytes, end.operand(number), dims, &known),
+            _ => bytes,
+        };
+        Ok(bytes.into_iter().map(own).enumerate().map(dense).collect())
     }
 }

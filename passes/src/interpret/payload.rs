@@ -3,7 +3,7 @@
 use weft_dialects::ir::{Block, Op};
 use weft_runtime::vm::{Program, VmError};
 
-use super::compiler::Compiler;
+use super::compiler::{Compiler, Known};
 use super::error::InterpretError;
 
 /// The operations whose first region is a payload.
@@ -65,7 +65,16 @@ impl Compiled {
     /// # Errors
     /// The first operation or type without a meaning here.
     pub fn of_block<'c>(op: Op<'c>, block: Block<'c>) -> Result<Self, InterpretError> {
-        let mut compiler = Compiler::default();
+        Self::of_run(op, block, &Known::default())
+    }
+
+    /// The same for a run in which symbols stand for these numbers.
+    pub(super) fn of_run<'c>(
+        op: Op<'c>,
+        block: Block<'c>,
+        known: &Known,
+    ) -> Result<Self, InterpretError> {
+        let mut compiler = Compiler::of_run(known.clone());
         for arg in block.args() {
             compiler.argument(op, arg)?;
         }

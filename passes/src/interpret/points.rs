@@ -20,7 +20,7 @@ pub(super) fn branches(nest: Op<'_>) -> bool {
 impl<'c> Compiler<'c> {
     /// A nest whose body branches.
     pub(super) fn points(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
-        let nest = &Generic::of(op)?;
+        let nest = &Generic::of(op, &self.known)?;
         // Before the loops: they would make a buffer anew in every round.
         let mut tensors = Vec::new();
         for operand in op.operands().into_iter().take(nest.inputs) {

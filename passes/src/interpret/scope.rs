@@ -9,6 +9,7 @@ use super::compiler::{Bound, Compiler, is_number};
 use super::error::InterpretError;
 use super::scalar::{self, form, instruction};
 use super::view::View;
+use crate::length;
 
 /// The operations that a body may hold, for messages.
 const ACCEPTED: &str = "scalar operations of arith and math, linalg.index and tensor.extract";
@@ -23,7 +24,7 @@ pub(crate) struct Scope<'c> {
 
 /// Returns whether an operation computes one number from numbers and elements of tensors.
 pub(super) fn is_scalar(op: Op<'_>) -> bool {
-    (form(op).is_some() || op.is("tensor.extract"))
+    (form(op).is_some() || op.is("tensor.extract") || op.is("graph.length"))
         && op.results().first().is_some_and(|result| is_number(result.ty()))
 }
 
@@ -155,6 +156,19 @@ impl<'c> Compiler<'c> {
                     Some(scalar) => scope.number(scalar),
                     None => return Err(InterpretError::ty(op, result.ty())),
                 }
+            }
+            "graph.length" => {
+                let length = length::asked(op);
+                let number =
+                    length.and_then(|own| own.value(&|name| self.known.get(name).copied()));
+                let number = number.ok_or_else(|| {
+                    InterpretError::form(
+                        op,
+                        "a length that nobody has said",
+                        "one that is found before",
+                    )
+                })?;
+                scope.number(Scalar::int(Ty::Index, number))
             }
             "linalg.index" => {
                 let axis = op.attr("dim").and_then(attr::int).unwrap_or(-1);

@@ -13,7 +13,7 @@ use super::view::View;
 impl<'c> Compiler<'c> {
     /// `linalg.generic`, and named operations that say their maps.
     pub fn generic(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
-        let generic = Generic::of(op)?;
+        let generic = Generic::of(op, &self.known)?;
         let axes = generic.extents.len();
         let mut scope = Scope::new(Nest::new(&generic.extents, &generic.parallel()));
         let mut outputs = Vec::new();

@@ -7,6 +7,7 @@ use super::compiler::{Bound, Compiler};
 use super::error::InterpretError;
 use super::scope::Scope;
 use super::view::View;
+use crate::length::{self, Length};
 
 /// The accepted slices, for messages.
 const STATIC: &str = "offsets, sizes and strides that are numbers in the text";
@@ -46,6 +47,9 @@ impl<'c> Compiler<'c> {
     /// `tensor.insert_slice`.
     pub fn insert_slice(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
         let (source, target) = (op.operand(0), op.operand(1));
+        if op.operands().len() > 2 {
+            return self.insert_behind(op);
+        }
         let (_, shape) = self.typed(op, source)?;
         let (_, full) = self.typed(op, target)?;
         let (_, all) = window(op, &View::whole(0, &full), 2, &shape)?;
@@ -56,6 +60,48 @@ impl<'c> Compiler<'c> {
         if let Some(from) = from {
             self.copy(&from, &window);
         }
+        self.bind_view(op.result(0), to);
+        Ok(())
+    }
+
+    /// A `tensor.insert_slice` at places that are lengths, of no more than there is in a run.
+    fn insert_behind(&mut self, op: Op<'c>) -> Result<(), InterpretError> {
+        const PLACES: &str = "places that are numbers or lengths which are found before";
+        let refuse = |found: &str| InterpretError::form(op, found, PLACES);
+        let (source, target) = (op.operand(0), op.operand(1));
+        let (_, shape) = self.typed(op, source)?;
+        let (_, full) = self.typed(op, target)?;
+        let offsets = op.attr("static_offsets").and_then(attr::ints).unwrap_or_default();
+        let strides = op.attr("static_strides").and_then(attr::ints).unwrap_or_default();
+        if offsets.len() != full.len()
+            || shape.len() != full.len()
+            || strides.iter().any(|own| *own != 1)
+        {
+            return Err(refuse("other strides than 1, or another number of dimensions"));
+        }
+        let lengths = length::of_axes(op, shape.len()).map_err(|why| refuse(&why))?;
+        let names = |name: &str| self.known.get(name).copied();
+        let limit = |(&extent, length): (&u64, Option<&Length>)| {
+            let own = length.and_then(|length| u64::try_from(length.value(&names)?).ok());
+            own.map_or(extent, |own| own.min(extent))
+        };
+        let sizes: Vec<u64> = shape.iter().zip(lengths).map(limit).collect();
+        let mut places = op.operands().into_iter().skip(2);
+        let mut place = |&offset: &i64| match offset {
+            i64::MIN => length::asked(places.next()?.def()?)?.value(&names),
+            fixed => Some(fixed),
+        };
+        let places = offsets.iter().map(&mut place).collect::<Option<Vec<i64>>>();
+        let places = places.ok_or_else(|| refuse("some are computed"))?;
+        let mut ends = places.iter().zip(&sizes).zip(&full);
+        if ends.any(|((&place, &size), &dim)| place < 0 || place as u64 + size > dim) {
+            return Err(refuse("a window that is not inside of the tensor"));
+        }
+        let from = self.view(op, source)?;
+        let to = self.destination(op, target, false)?;
+        let ones = vec![1; shape.len()];
+        let from = from.slice(&vec![0; shape.len()], &sizes, &ones);
+        self.copy(&from, &to.slice(&places, &sizes, &ones));
         self.bind_view(op.result(0), to);
         Ok(())
     }

@@ -153,7 +153,8 @@ pub fn check<'c>(
         finds::add_asked(range.op, &mut lengths);
         for find in finds.iter().filter(|find| lengths.contains(find.symbol)) {
             let Some(known) = found.get(find.symbol) else {
-                let what = format!("\"{}\" asks for {} before it is known", range.name, find.symbol);
+                let what =
+                    format!("\"{}\" asks for {} before it is known", range.name, find.symbol);
                 Report::new(range.op.location(), what).note(find.op, "it is found here");
                 return Err(Failed);
             };

@@ -357,8 +357,9 @@ impl<'c> Lowering<'c, '_> {
         };
         let Some(job) = self.out.jobs.iter().rposition(writes) else {
             let what = format!("no run makes {}, which tile.find reads", find.symbol);
-            Report::new(op.location(), what)
-                .help("an input or a constant goes through a kernel first, such as that of an Identity");
+            Report::new(op.location(), what).help(
+                "an input or a constant goes through a kernel first, such as that of an Identity",
+            );
             return Err(Failed);
         };
         // In a run one is known after the other.

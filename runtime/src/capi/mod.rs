@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Mutex;
 
 pub use bind::weft_model_bind;
-pub use found::weft_model_found;
 pub use failure::{Status, weft_last_error_code, weft_last_error_message};
+pub use found::weft_model_found;
 
 use failure::{Failure, guarded, invalid};
 

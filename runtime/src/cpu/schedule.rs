@@ -137,7 +137,8 @@ impl Schedule {
         let shifts: Vec<_> = schedule.operands.iter().map(shift_of).collect();
         for found in &mut schedule.finds {
             let follows = |own: &usize| found.following.shifts.contains(own);
-            let moving = shifts.iter().enumerate().filter(|(_, own)| own.as_ref().is_some_and(follows));
+            let moving =
+                shifts.iter().enumerate().filter(|(_, own)| own.as_ref().is_some_and(follows));
             found.moving = moving.map(|(operand, _)| operand).collect();
         }
         schedule

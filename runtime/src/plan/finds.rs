@@ -10,7 +10,8 @@ impl Plan {
         for (number, find) in finds.iter().enumerate() {
             let step = self.steps.get(find.step as usize);
             let buffer = self.buffers.get(find.buffer as usize);
-            let port = |base: Base| !matches!(base, Base::Lengths | Base::Input(_) | Base::Constant);
+            let port =
+                |base: Base| !matches!(base, Base::Lengths | Base::Input(_) | Base::Constant);
             let sound = buffer.is_some_and(|own| own.bytes >= 8 && port(own.base))
                 && step.is_some_and(|step| step.buffers.contains(&find.buffer))
                 && (find.symbol as usize) < self.lengths.symbols.len()
@@ -135,7 +136,13 @@ mod tests {
         let share = |p: &mut Plan, step| {
             p.lengths.shares.push(Share { step, tasks: Length::symbol("n"), part: 0, parts: 2 });
         };
-        assert!(broken(|p| { share(p, 1); p.steps[1] = Step { buffers: vec![1], waits: vec![], ..p.steps[1].clone() } }).contains("step 1 asks"));
+        assert!(
+            broken(|p| {
+                share(p, 1);
+                p.steps[1] = Step { buffers: vec![1], waits: vec![], ..p.steps[1].clone() }
+            })
+            .contains("step 1 asks")
+        );
         let shift = |p: &mut Plan| {
             p.lengths.shifts.push(Shift { buffer: 1, bytes: Length::symbol("n") });
             p.steps[1].waits.clear();

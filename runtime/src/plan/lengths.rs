@@ -212,9 +212,15 @@ impl Plan {
             symbols: values.to_vec(),
             inputs: all.ports("input", &self.inputs, &lengths.inputs)?,
             outputs: all.outputs()?,
-            table: numbers(lengths.table.len()).map(|at| all.entry(at)).collect::<Result<_, _>>()?,
-            shares: numbers(lengths.shares.len()).map(|at| all.share(at)).collect::<Result<_, _>>()?,
-            shifts: numbers(lengths.shifts.len()).map(|at| all.shift(at)).collect::<Result<_, _>>()?,
+            table: numbers(lengths.table.len())
+                .map(|at| all.entry(at))
+                .collect::<Result<_, _>>()?,
+            shares: numbers(lengths.shares.len())
+                .map(|at| all.share(at))
+                .collect::<Result<_, _>>()?,
+            shifts: numbers(lengths.shifts.len())
+                .map(|at| all.shift(at))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -226,9 +232,10 @@ impl Plan {
     /// Returns whether data decide what a name stands for.
     pub fn finds(&self, name: &str) -> bool {
         let symbols = &self.lengths.symbols;
-        self.lengths.finds.iter().any(|find| {
-            symbols.get(find.symbol as usize).is_some_and(|symbol| symbol.name == name)
-        })
+        self.lengths
+            .finds
+            .iter()
+            .any(|find| symbols.get(find.symbol as usize).is_some_and(|symbol| symbol.name == name))
     }
 
     /// What follows from a name that data decide.
@@ -280,7 +287,9 @@ impl Valued<'_> {
             let own = self.plan.lengths.symbols.iter().position(|symbol| symbol.name == name)?;
             i64::try_from(*self.symbols.get(own)?).ok()
         };
-        length.value(&of).ok_or_else(|| BindError::Overflow { what: what(), length: length.clone() })
+        length
+            .value(&of)
+            .ok_or_else(|| BindError::Overflow { what: what(), length: length.clone() })
     }
 
     /// A value from 0 to as many as there is room for.

@@ -2,6 +2,7 @@
 //! results for a model that was imported with those numbers.
 
 mod caches;
+mod found;
 mod net;
 mod random;
 mod run;

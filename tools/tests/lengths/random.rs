@@ -29,6 +29,7 @@ enum Step {
     Choose,
     Repeat,
     EachRow,
+    Keep,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -52,6 +53,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Choose),
         1 => Just(Step::Repeat),
         1 => Just(Step::EachRow),
+        2 => Just(Step::Keep),
     ]
 }
 
@@ -62,6 +64,8 @@ struct Grown {
     width: i64,
     /// Whether the second dimension is still that of the sequence.
     is_sequence: bool,
+    /// Whether data decide how long it is, which may be nothing.
+    is_found: bool,
     most: i64,
 }
 
@@ -70,7 +74,7 @@ impl Grown {
         let mut net = Net::default();
         let dims = [batch, Dim::Named("seq"), Dim::Fixed(width)];
         let value = net.input(DataType::Float, &dims);
-        Self { net, value, width, is_sequence: true, most }
+        Self { net, value, width, is_sequence: true, is_found: false, most }
     }
 
     fn weight(&mut self, dims: &[i64]) -> String {
@@ -137,6 +141,7 @@ impl Grown {
                 let y = self.op("Tanh", &[&y]);
                 self.net.op("Transpose", &[&y], &[ints("perm", &[2, 0, 1])])
             }
+            Step::First if self.is_sequence && self.is_found => x,
             Step::First => {
                 let first = self.net.longs(&[0]);
                 self.is_sequence = false;
@@ -158,11 +163,25 @@ impl Grown {
             }
             Step::Choose => self.choose(&x),
             Step::Repeat => self.repeat(&x),
-            Step::EachRow if self.is_sequence && self.most <= 12 => self.each_row(&x),
+            Step::EachRow if self.is_sequence && !self.is_found && self.most <= 12 => {
+                self.each_row(&x)
+            }
             Step::EachRow => x,
+            Step::Keep if self.is_sequence => self.keep(&x),
+            Step::Keep => x,
             Step::Sum | Step::Most | Step::Attend | Step::Positions => x,
             Step::Mask | Step::Heads | Step::Append => x,
         };
+    }
+
+    /// The rows whose sum is more than a number.
+    fn keep(&mut self, x: &str) -> String {
+        let axes = self.net.longs(&[0, 2]);
+        let bound = self.net.scalar(0.37);
+        let sums = self.net.op("ReduceSum", &[x, &axes], &[int("keepdims", 0)]);
+        let kept = self.op("Greater", &[&sums, &bound]);
+        self.is_found = true;
+        self.net.op("Compress", &[x, &kept], &[int("axis", 1)])
     }
 
     /// One of two branches, by a sum.

@@ -10,14 +10,15 @@
 use weft_dialects::graph::Dims;
 use weft_runtime::length::Length;
 
+use super::control::ROUNDS_MAX;
 use super::structure::Site;
 use super::{Bound, Planner, does_not_go};
-use crate::elements::Elements;
+use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::lengths::Found;
 use crate::node::{Node, Plan};
 use crate::ops::gather::looked_up;
-use crate::ops::{marked, top_k, unique};
+use crate::ops::{marked, suppress, top_k, unique};
 use crate::plan::{Operand, ValueId};
 use crate::types::{ElementType, TensorType};
 
@@ -72,14 +73,77 @@ pub fn compress<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bo
     let (mut id, condition) = (site.tensor(0, "input")?, site.tensor(1, "condition")?);
     if axis.is_none() {
         let (data, flat) = (planner.operand(id), TensorType::temporary(data.element(), &[extent]));
-        let plan = Plan::new(vec![data], vec![flat], move |b, args| {
-            vec![b.reshape(&args[0], &[extent])]
-        });
+        let plan =
+            Plan::new(vec![data], vec![flat], move |b, args| vec![b.reshape(&args[0], &[extent])]);
         id = planner.step("Flatten", site.name, plan)[0];
     }
     let condition = planner.calculated(condition);
     let places = planner.places_of_marks(site.name, condition);
     Ok(vec![Bound::Tensor(planner.rows_at(("Compress", site.name), id, places, axis.unwrap_or(0)))])
+}
+
+/// `NonMaxSuppression`.
+pub fn suppression<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bound>> {
+    let real = &[ElementType::F32];
+    let [boxes, scores] = [site.node.typed(0, "boxes", real)?, site.node.typed(1, "scores", real)?];
+    let fits = boxes.rank() == 3
+        && scores.rank() == 3
+        && boxes.dims()[2] == 4
+        && (boxes.dims()[0], boxes.dims()[1]) == (scores.dims()[0], scores.dims()[2]);
+    if !fits {
+        return Err(site
+            .node
+            .report(format!("has boxes of {} and scores of {}", boxes.ty, scores.ty))
+            .help("batches of boxes of four numbers, and for each batch and class a score of each box")
+            .invalid());
+    }
+    let centered = site.node.flag("center_point_box", false)?;
+    let most = site.integer(2, "max_output_boxes_per_class")?.unwrap_or(0);
+    let rounds = most.clamp(0, scores.dims()[2]);
+    if scores.ty.elements() == 0 || rounds == 0 {
+        let none = TensorType::temporary(ElementType::I64, &[0, 3]);
+        return Ok(vec![Bound::Tensor(planner.literal(Elements::from_ints(&[]).reshaped(none)))]);
+    }
+    if rounds as usize > ROUNDS_MAX {
+        return Err(site
+            .node
+            .report(format!("may take {rounds} boxes of a class"))
+            .help(format!("max_output_boxes_per_class of at most {ROUNDS_MAX}"))
+            .unsupported());
+    }
+    let mut operands = vec![boxes.clone(), scores.clone()];
+    let mut threshold = |at, name| -> Result<Option<usize>> {
+        if matches!(site.optional(at), None | Some(Bound::Nothing)) {
+            return Ok(None);
+        }
+        let own = site.node.typed(at, name, real)?;
+        if own.ty.elements() != 1 {
+            return Err(site
+                .node
+                .report(format!("has {name} of {}", own.ty))
+                .help("one number")
+                .invalid());
+        }
+        operands.push(own.clone());
+        Ok(Some(operands.len() - 1))
+    };
+    let overlap = threshold(3, "iou_threshold")?;
+    let score = threshold(4, "score_threshold")?;
+    let asked = suppress::Asked { rounds, centered, overlap, score };
+    let taken = planner.step("NonMaxSuppression", site.name, suppress::taken(operands, asked))[0];
+    let own = planner.operand(taken);
+    let plan = Plan::new(vec![own.clone()], vec![own.ty.clone()], |b, args| {
+        vec![b.map(ElementType::I64, args[0].dims(), &[&args[0]], |calc, x| {
+            let one = calc.literal(ElementType::I64, Scalar::Int(1));
+            calc.add(x[0], one)
+        })]
+    });
+    let marks = planner.step("NonMaxSuppression", site.name, plan)[0];
+    let places = planner.places_of_marks(site.name, marks);
+    let said = planner.graph.values[places.0].dims.iter().cloned().chain([None]).collect();
+    let plan = suppress::rows(&planner.operand(taken), &planner.operand(places));
+    let rows = planner.told_step(("NonMaxSuppression", site.name), plan, vec![Some(said)]);
+    Ok(vec![Bound::Tensor(rows[0])])
 }
 
 /// `Unique`.
@@ -116,9 +180,8 @@ pub fn unique<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     let mut y = planner.rows_at(("Unique", name), data, kept[0], axis);
     if site.node.int("axis")?.is_none() {
         let (rows, flat) = (planner.operand(y), TensorType::temporary(x.element(), &[count]));
-        let plan = Plan::new(vec![rows], vec![flat], move |b, args| {
-            vec![b.reshape(&args[0], &[count])]
-        });
+        let plan =
+            Plan::new(vec![rows], vec![flat], move |b, args| vec![b.reshape(&args[0], &[count])]);
         y = planner.step("Unique", name, plan)[0];
     }
     let mut results = vec![y, kept[0], made[0], kept[1]];
@@ -223,7 +286,9 @@ impl Planner<'_> {
             return Err(node
                 .report(format!("takes `{length}` of `{there}`"))
                 .note("nothing says that there are as many in every run")
-                .help("the smaller one of both, or lengths with other bounds, as --dim NAME=64..512")
+                .help(
+                    "the smaller one of both, or lengths with other bounds, as --dim NAME=64..512",
+                )
                 .unsupported());
         }
         let plan = top_k::first(node, axis, most)?;

@@ -34,6 +34,7 @@ pub const STRUCTURES: &[Structure] = &[
     of("Identity", 14, (1, 1), &[], |_, site| Ok(vec![site.input(0, "input")?.clone()])),
     of("If", 1, (1, 1), &["else_branch", "then_branch"], control::branch).makes(ANY),
     of("Loop", 1, (0, ANY), &["body"], control::repeat).makes(ANY),
+    of("NonMaxSuppression", 10, (2, 5), &["center_point_box"], found::suppression),
     of("NonZero", 9, (1, 1), &[], found::non_zero),
     of("Optional", 15, (0, 1), &["type"], sequence::optional),
     of("OptionalGetElement", 15, (1, 1), &[], sequence::element),

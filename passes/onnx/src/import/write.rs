@@ -19,7 +19,8 @@ pub(super) fn alive(graph: &Graph) -> Vec<bool> {
     let mut found = BTreeSet::new();
     while let Some(id) = wanted.pop() {
         let Value { dims, numbers, .. } = &graph.values[id.0];
-        for name in dims.iter().flatten().chain(numbers.iter().flatten()).flat_map(Length::symbols) {
+        for name in dims.iter().flatten().chain(numbers.iter().flatten()).flat_map(Length::symbols)
+        {
             if let Some((symbol, count)) = graph.finds.iter().find(|(symbol, _)| *symbol == name)
                 && found.insert(symbol)
             {

@@ -35,7 +35,8 @@ pub fn in_blocks(marks: &Operand) -> Plan {
     let count = marks.ty.elements() as i64;
     let room = (count + BLOCK - 1) / BLOCK * BLOCK;
     let ty = TensorType::temporary(ElementType::I8, &[room]);
-    let lengths: Vec<_> = (0..marks.rank()).filter_map(|dim| Some((dim, marks.length(dim)?.clone()))).collect();
+    let lengths: Vec<_> =
+        (0..marks.rank()).filter_map(|dim| Some((dim, marks.length(dim)?.clone()))).collect();
     if lengths.is_empty() {
         return Plan::new(vec![marks.clone()], vec![ty], move |b, args| {
             let flat = b.reshape(&args[0], &[count]);
@@ -65,7 +66,8 @@ pub fn in_blocks(marks: &Operand) -> Plan {
                 places.push(own);
             }
             let inside = inside.expect("what has a length has a dimension");
-            let places: Vec<_> = places.into_iter().map(|own| calc.select(inside, own, zero)).collect();
+            let places: Vec<_> =
+                places.into_iter().map(|own| calc.select(inside, own, zero)).collect();
             let mark = calc.extract(marks, &places);
             let (mark, none) = (calc.loaded(mark), calc.literal(ElementType::I8, Scalar::Int(0)));
             calc.select(inside, mark, none)
@@ -83,10 +85,11 @@ pub fn ends(marks: &Operand) -> Plan {
         let start = b.fill(ElementType::I64, &[blocks], Scalar::Int(0));
         let kinds = [Axis::Parallel, Axis::Reduction];
         let outputs = [(&start, vec![Linear::axis(2, 0)])];
-        let sums = b.nest(&kinds, &[blocks, BLOCK], &[(&rows, identity(2))], &outputs, |calc, x| {
-            let own = calc.cast(x[0], ElementType::I64);
-            vec![calc.add(x[1], own)]
-        });
+        let sums =
+            b.nest(&kinds, &[blocks, BLOCK], &[(&rows, identity(2))], &outputs, |calc, x| {
+                let own = calc.cast(x[0], ElementType::I64);
+                vec![calc.add(x[1], own)]
+            });
         let ends = running(b, sums[0].clone(), 0, false, false);
         let count = b.slice(&ends, &[blocks - 1], &[1], &[1]);
         vec![ends, count]
@@ -100,7 +103,8 @@ pub fn places(marks: &Operand, ends: &Operand, most: i64) -> Plan {
         let [block, rank] = block_of(b, &args[1], most);
         let start = b.fill(ElementType::I64, &[most], Scalar::Int(0));
         let own = || vec![Linear::axis(2, 0)];
-        let (inputs, outputs) = ([(&block, own()), (&rank, own())], [(&start, own()), (&start, own())]);
+        let (inputs, outputs) =
+            ([(&block, own()), (&rank, own())], [(&start, own()), (&start, own())]);
         let kinds = [Axis::Parallel, Axis::Reduction];
         let found = b.nest(&kinds, &[most, BLOCK], &inputs, &outputs, |calc, x| {
             let [block, rank, seen, place] = [x[0], x[1], x[2], x[3]];
@@ -111,7 +115,10 @@ pub fn places(marks: &Operand, ends: &Operand, most: i64) -> Plan {
             let mark = calc.extract(&args[0], &[at]);
             let mark = calc.loaded(mark);
             let mark = calc.cast(mark, ElementType::I64);
-            let (none, at) = (calc.literal(ElementType::I64, Scalar::Int(0)), calc.counted(at, ElementType::I64));
+            let (none, at) = (
+                calc.literal(ElementType::I64, Scalar::Int(0)),
+                calc.counted(at, ElementType::I64),
+            );
             let (marked, next) = (calc.ne(mark, none), calc.eq(seen, rank));
             let own = calc.and(marked, next);
             vec![calc.add(seen, mark), calc.select(own, at, place)]

@@ -42,6 +42,7 @@ mod sample;
 mod scatter;
 mod shape;
 mod softmax;
+pub mod suppress;
 #[cfg(test)]
 mod tests;
 pub mod top_k;

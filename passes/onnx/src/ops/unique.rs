@@ -113,7 +113,12 @@ fn is_zero<'c>(calc: &mut Calc<'_, 'c>, x: Num<'c>) -> Num<'c> {
 }
 
 /// `so_far`, and `more` where it counts.
-fn counting<'c>(calc: &mut Calc<'_, 'c>, counts: Num<'c>, more: Num<'c>, so_far: Num<'c>) -> Num<'c> {
+fn counting<'c>(
+    calc: &mut Calc<'_, 'c>,
+    counts: Num<'c>,
+    more: Num<'c>,
+    so_far: Num<'c>,
+) -> Num<'c> {
     let all = calc.add(so_far, more);
     calc.select(counts, all, so_far)
 }
@@ -123,11 +128,13 @@ fn compared<'c>(b: &mut Build<'_, 'c>, rows: &Tensor<'c>) -> Tensor<'c> {
     let [count, width] = [rows.dims()[0], rows.dims()[1]];
     let start = b.fill(ElementType::I8, &[count, count], Scalar::Int(0));
     let read = |row| vec![Linear::axis(3, row), Linear::axis(3, 2)];
-    let (inputs, kinds) = ([(rows, read(0)), (rows, read(1))], [Axis::Parallel, Axis::Parallel, Axis::Reduction]);
+    let (inputs, kinds) =
+        ([(rows, read(0)), (rows, read(1))], [Axis::Parallel, Axis::Parallel, Axis::Reduction]);
     let output = (&start, vec![Linear::axis(3, 0), Linear::axis(3, 1)]);
     let order = b.nest(&kinds, &[count, count, width], &inputs, &[output], |calc, x| {
         let [above, below] = [calc.gt(x[0], x[1]), calc.lt(x[0], x[1])];
-        let [none, one, less] = [0, 1, -1].map(|sign| calc.literal(ElementType::I8, Scalar::Int(sign)));
+        let [none, one, less] =
+            [0, 1, -1].map(|sign| calc.literal(ElementType::I8, Scalar::Int(sign)));
         let own = calc.select(below, less, none);
         let own = calc.select(above, one, own);
         // The first elements that differ decide.

@@ -15,6 +15,7 @@ use weft_onnx::{ElementType, Elements, Stored};
 use weft_runtime::Model;
 use weft_runtime::Tensor;
 use weft_runtime::compare::{Tolerance, compare};
+use weft_runtime::plan::Binding;
 
 use self::case::{Case, Data};
 use self::record::Record;
@@ -246,7 +247,10 @@ fn run_set(path: &Path, names: &[String], set: Data, args: &Args) -> Result<(), 
             "an output_N.pb for every output of the model",
         ));
     }
-    for ((port, place), expected) in model.plan().outputs.iter().zip(places).zip(&expected) {
+    let shapes = model.output_shapes().unwrap_or_default();
+    let ports = Binding::ports(&model.plan().outputs, &shapes);
+    for ((port, mut place), expected) in ports.iter().zip(places).zip(&expected) {
+        place.truncate(port.bytes().unwrap_or(0) as usize);
         let got = Tensor::of_port(port, place);
         let tolerance = Tolerance { rtol: args.rtol, atol: args.atol };
         compare(&port.name, &got, &tensor(expected), tolerance)
