@@ -145,8 +145,37 @@ static void rows_in_place(const char *path) {
     weft_model_free(model);
 }
 
+/* As many rows as the model finds: nobody says how many, and each run says what it found. */
+static void rows_that_are_counted(const char *path) {
+    static float x[64 * 16], y[64 * 16];
+    static const uint64_t numbers[] = {7, 0, 64, 1};
+    weft_model *model;
+    weft_port in, out;
+    CHECK(weft_model_load(path, 2, &model) == WEFT_OK);
+    CHECK(weft_model_input(model, 0, &in) == WEFT_OK && weft_model_output(model, 0, &out) == WEFT_OK);
+    CHECK(in.bytes == sizeof x && out.bytes == sizeof y && out.shape[0] == 64);
+    const void *inputs[] = {x};
+    void *outputs[] = {y};
+    uint64_t shape[2];
+    for (size_t at = 0; at < sizeof numbers / sizeof *numbers; at++) {
+        size_t end = numbers[at] * 16;
+        for (size_t i = 0; i < 64 * 16; i++) x[i] = i < end ? (float)i + 1 : 0;
+        memset(y, 0, sizeof y);
+        CHECK(weft_model_run(model, inputs, &in.bytes, outputs, &out.bytes) == WEFT_OK);
+        CHECK(weft_model_found(model, 0, shape) == WEFT_OK && shape[0] == numbers[at] && shape[1] == 16);
+        for (size_t i = 0; i < 64 * 16; i++) CHECK(y[i] == (i < end ? 2 * (float)(i + 1) + 1 : 0));
+    }
+    x[0] = -1;
+    CHECK(weft_model_run(model, inputs, &in.bytes, outputs, &out.bytes) != WEFT_OK);
+    CHECK(strstr(weft_last_error_message(), "came out as 99, and") != NULL);
+    CHECK(weft_model_found(model, 1, shape) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_found(model, 0, NULL) == WEFT_INVALID_ARGUMENT);
+    CHECK(weft_model_found(NULL, 0, shape) == WEFT_INVALID_ARGUMENT);
+    weft_model_free(model);
+}
+
 int main(int argc, char **argv) {
-    CHECK(argc == 5);
+    CHECK(argc == 6);
     weft_model *model = NULL;
 
     CHECK(weft_model_load("/no/such/file", 1, &model) == WEFT_SYSTEM);
@@ -212,6 +241,7 @@ int main(int argc, char **argv) {
     weft_model_free(NULL);
     any_number_of_rows(argv[3]);
     rows_in_place(argv[4]);
+    rows_that_are_counted(argv[5]);
     weft_cancel_now(handle);
     weft_cancel_free(handle);
     weft_cancel_free(NULL);

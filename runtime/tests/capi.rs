@@ -7,7 +7,7 @@ use std::process::Command;
 
 use weft_runtime::artifact;
 use weft_runtime::length::{Length, Symbol};
-use weft_runtime::plan::{Alias, Base, Buffer, Lengths, Plan, Share};
+use weft_runtime::plan::{Alias, Base, Buffer, Find, Kernel, Lengths, Plan, Share, Step};
 
 /// Writes an artifact that gives `x * 2 + 1` for 1 to 64 rows of 16 numbers, `n` of them, on two units.
 fn rows_of_any_number(dir: &Path) -> PathBuf {
@@ -58,6 +58,42 @@ fn rows_in_place(dir: &Path) -> PathBuf {
     path
 }
 
+/// Counts the rows whose first number is above zero, up to the first that is not; of -1 in the first row it
+/// gives more than there are.
+const COUNT: &str = r#"
+void count(unsigned char *const *b, long begin, long end) {
+    const float *x = (const float *)b[0];
+    long n = begin;
+    while (n < end && x[n * N] > 0) n++;
+    *(long *)b[1] = x[0] == -1 ? 99 : n;
+}
+"#;
+
+/// Writes an artifact that gives `x * 2 + 1` for the first rows of 64, as many as it counts itself.
+fn rows_that_are_counted(dir: &Path) -> PathBuf {
+    let path = rows_of_any_number(dir);
+    let rows = artifact::Artifact::open(&path).expect("readable");
+    let mut plan = rows.plan().clone();
+    plan.arena_bytes = 64;
+    plan.buffers.push(Buffer { base: Base::Arena, offset: 0, bytes: 8 });
+    plan.kernels.push(Kernel { symbol: "count".into(), scratch_bytes: 0 });
+    let counts = Step { kernel: 1, buffers: vec![0, 3], ..plan.steps[0].clone() };
+    plan.steps.insert(0, counts);
+    let lengths = &mut plan.lengths;
+    lengths.symbols[0].least = 0;
+    lengths.inputs.clear();
+    lengths.finds = vec![Find { step: 0, symbol: 0, buffer: 3 }];
+    lengths.shares.iter_mut().for_each(|share| share.step += 1);
+    plan.steps[1..].iter_mut().for_each(|step| step.waits = vec![0]);
+    let code = common::compile(&format!("{}{COUNT}", common::KERNELS), dir);
+    let path = dir.join("counted.weft");
+    artifact::write(&path, &plan, &code, |out| {
+        Ok(std::io::Write::write_all(out, rows.constants())?)
+    })
+    .expect("written");
+    path
+}
+
 /// Where cargo put `libweft_runtime.so`: beside this test or one folder up.
 fn library() -> PathBuf {
     let test = std::env::current_exe().expect("known");
@@ -72,6 +108,7 @@ fn a_c_program_runs_a_model() {
     let model = common::artifact(dir.path(), 2);
     let rows = rows_of_any_number(dir.path());
     let in_place = rows_in_place(dir.path());
+    let counted = rows_that_are_counted(dir.path());
     let junk = dir.path().join("junk.weft");
     std::fs::write(&junk, "junk").expect("writable");
     let (crate_dir, library, program) =
@@ -89,7 +126,7 @@ fn a_c_program_runs_a_model() {
         .expect("cc is installed");
     assert!(compiled.success(), "the program compiles");
     let ran = Command::new(&program)
-        .args([&model, &junk, &rows, &in_place])
+        .args([&model, &junk, &rows, &in_place, &counted])
         .env("LD_LIBRARY_PATH", &library)
         .output()
         .expect("starts");

@@ -122,9 +122,7 @@ pub fn check<'c>(
     let (mut waits, mut asked) = (Vec::new(), Vec::new());
     let mut owners = Owners::new(places.memories + program.output_types.len());
     let mut taken = Vec::new();
-    let asks = length::asked_of_data(module);
-    let finds: Vec<_> = program.body.iter().filter_map(Find::of).collect();
-    let mut found: HashMap<&str, u32> = HashMap::new();
+    let mut lengths = Lengths::of(module, program);
     for (number, range) in ranges.iter().enumerate() {
         let number_of = kernels.known_by(range.op, range.kernel)?;
         let own: Rc<[Region]> = match number_of {
@@ -149,19 +147,7 @@ pub fn check<'c>(
             own.iter().filter_map(|region| places.access(range, region)).collect();
         let mut needed = conflicts.of(&accesses);
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
-        let mut lengths = asks.get(range.kernel).cloned().unwrap_or_default();
-        finds::add_asked(range.op, &mut lengths);
-        for find in finds.iter().filter(|find| lengths.contains(find.symbol)) {
-            let Some(known) = found.get(find.symbol) else {
-                let what =
-                    format!("\"{}\" asks for {} before it is known", range.name, find.symbol);
-                Report::new(range.op.location(), what).note(find.op, "it is found here");
-                return Err(Failed);
-            };
-            needed.push(*known);
-        }
-        let own = finds.iter().filter(|find| find.after == Some(range.token()));
-        found.extend(own.map(|find| (find.symbol, number as u32)));
+        needed.extend(lengths.finders(range, number as u32)?);
         let needed = with_all_parts(&ranges, needed);
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);
@@ -201,6 +187,41 @@ pub fn check<'c>(
         ranges: ranges.len() as u64,
         orders: asked.iter().map(|list| list.len() as u64).sum(),
     })
+}
+
+/// Lengths that data decide, and who asks for them.
+struct Lengths<'c> {
+    /// What each kernel asks for.
+    asked: HashMap<&'c str, BTreeSet<String>>,
+    finds: Vec<Find<'c>>,
+    /// The ranges behind which they are known, so far.
+    found: HashMap<&'c str, u32>,
+}
+
+impl<'c> Lengths<'c> {
+    fn of(module: Op<'c>, program: &Program<'c>) -> Self {
+        let finds = program.body.iter().filter_map(Find::of).collect();
+        Self { asked: length::asked_of_data(module), finds, found: HashMap::new() }
+    }
+
+    /// The ranges that find what the next one asks for.
+    fn finders(&mut self, range: &Range<'c>, number: u32) -> Result<Vec<u32>, Failed> {
+        let mut asked = self.asked.get(range.kernel).cloned().unwrap_or_default();
+        finds::add_asked(range.op, &mut asked);
+        let finder = |find: &Find<'c>| {
+            self.found.get(find.symbol).copied().ok_or_else(|| {
+                let what =
+                    format!("\"{}\" asks for {}, which is not known yet", range.name, find.symbol);
+                Report::new(range.op.location(), what).note(find.op, "it is found here");
+                Failed
+            })
+        };
+        let own = self.finds.iter().filter(|find| asked.contains(find.symbol));
+        let finders = own.map(finder).collect();
+        let known = self.finds.iter().filter(|find| find.after == Some(range.token()));
+        self.found.extend(known.map(|find| (find.symbol, number)));
+        finders
+    }
 }
 
 /// All bytes of what a range is given, written.

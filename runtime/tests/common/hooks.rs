@@ -73,7 +73,8 @@ pub fn run(
         &[bytemuck::cast_slice(&input)],
         &mut [bytemuck::cast_slice_mut(y)],
         cancel,
-    )
+    )?;
+    Ok(())
 }
 
 unsafe extern "C-unwind" fn trampoline(buffers: *const *mut u8, begin: i64, _: i64) {

@@ -120,15 +120,7 @@ impl Grown {
                 self.op("MatMul", &[&scores, &x])
             }
             Step::Positions if self.is_sequence => self.positions(&x),
-            Step::Mask if self.is_sequence => {
-                let shape = self.op("Shape", &[&x]);
-                let two = self.net.longs(&[1]);
-                let seq = self.op("Gather", &[&shape, &two]);
-                let ones = self.op("ConstantOfShape", &[&seq]);
-                let row = self.net.longs(&[0, 2]);
-                let ones = self.op("Unsqueeze", &[&ones, &row]);
-                self.op("Add", &[&x, &ones])
-            }
+            Step::Mask if self.is_sequence => self.mask(&x),
             Step::Heads if self.width % 2 == 0 => {
                 let [split, whole] = [[0, 0, 2, self.width / 2].as_slice(), &[0, 0, self.width]]
                     .map(|list| self.net.longs(list));
@@ -172,6 +164,17 @@ impl Grown {
             Step::Sum | Step::Most | Step::Attend | Step::Positions => x,
             Step::Mask | Step::Heads | Step::Append => x,
         };
+    }
+
+    /// With ones as many as the sequence is long.
+    fn mask(&mut self, x: &str) -> String {
+        let shape = self.op("Shape", &[x]);
+        let two = self.net.longs(&[1]);
+        let seq = self.op("Gather", &[&shape, &two]);
+        let ones = self.op("ConstantOfShape", &[&seq]);
+        let row = self.net.longs(&[0, 2]);
+        let ones = self.op("Unsqueeze", &[&ones, &row]);
+        self.op("Add", &[x, &ones])
     }
 
     /// The rows whose sum is more than a number.
