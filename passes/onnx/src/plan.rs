@@ -102,6 +102,8 @@ pub struct Plan {
     pub tables: Vec<Elements>,
     /// The dimensions of its operand of which it gives the extents, where it does.
     pub tells: Option<Range<usize>>,
+    /// Lengths that stand in the payload.
+    pub says: Vec<Length>,
     /// Lengths that the payload calculates with: 64-bit scalars behind the operands.
     pub asks: Vec<Length>,
     /// The dimension of its first operand along which the second one names places, where it does.
@@ -116,9 +118,9 @@ impl Plan {
         payload: impl for<'c> Fn(&mut Build<'_, 'c>, &[Tensor<'c>]) -> Vec<Tensor<'c>> + 'static,
     ) -> Self {
         let payload = Box::new(payload);
-        let (tables, asks) = (Vec::new(), Vec::new());
+        let (tables, says, asks) = (Vec::new(), Vec::new(), Vec::new());
         let (fold, tells, looks_up) = (None, None, None);
-        Self { operands, results, payload, fold, tables, tells, asks, looks_up }
+        Self { operands, results, payload, fold, tables, tells, says, asks, looks_up }
     }
 
     /// Gives the payload lengths to calculate with.

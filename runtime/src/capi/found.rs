@@ -10,11 +10,9 @@ thread_local! {
     static FOUND: RefCell<(usize, Vec<Vec<u64>>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// Keeps what a run of a model has found, if it finds anything.
+/// Keeps what a run of a model has found; nothing of one that finds nothing, fails or is freed.
 pub(super) fn keep(model: *const CModel, shapes: Option<Vec<Vec<u64>>>) {
-    if let Some(shapes) = shapes {
-        FOUND.set((model.addr(), shapes));
-    }
+    FOUND.set((model.addr(), shapes.unwrap_or_default()));
 }
 
 /// `weft_model_found`.
@@ -44,7 +42,9 @@ pub unsafe extern "C" fn weft_model_found(
         }
         FOUND.with_borrow(|(at, shapes)| {
             // What data do not decide is as it was said.
-            let found = shapes.get(output).filter(|_| *at == model.addr());
+            let found = shapes
+                .get(output)
+                .filter(|own| *at == model.addr() && own.len() == port.shape.len());
             let found = found.map_or(&port.shape[..], |own| &own[..]);
             for (number, &extent) in found.iter().enumerate() {
                 // SAFETY: by the contract there is room for each dimension.

@@ -427,6 +427,7 @@ unsafe fn run(
     cancel: Option<&Cancel>,
 ) -> Result<(), Failure> {
     let at = model.cast_const();
+    found::keep(at, None);
     // SAFETY: by the contract; threads share it.
     let Some(model) = (unsafe { model.as_ref() }) else {
         return Err(invalid("the model is null"));

@@ -206,20 +206,22 @@ impl Plan {
                 return Err(BindError::Outside { symbol, found, allowed });
             }
         }
+        // What follows from names that data decide is written when these are known, and nobody reads
+        // it before.
         let all = self.lengths_of(values);
-        let numbers = |count: usize| 0..count;
+        let later = |length: &Length| length.symbols().into_iter().any(|name| self.finds(name));
         Ok(Binding {
             symbols: values.to_vec(),
             inputs: all.ports("input", &self.inputs, &lengths.inputs)?,
-            outputs: all.outputs()?,
-            table: numbers(lengths.table.len())
-                .map(|at| all.entry(at))
+            outputs: all.most_of_outputs()?,
+            table: (lengths.table.iter().enumerate())
+                .map(|(at, own)| if later(own) { Ok(0) } else { all.entry(at) })
                 .collect::<Result<_, _>>()?,
-            shares: numbers(lengths.shares.len())
-                .map(|at| all.share(at))
+            shares: (lengths.shares.iter().enumerate())
+                .map(|(at, own)| if later(&own.tasks) { Ok([0; 2]) } else { all.share(at) })
                 .collect::<Result<_, _>>()?,
-            shifts: numbers(lengths.shifts.len())
-                .map(|at| all.shift(at))
+            shifts: (lengths.shifts.iter().enumerate())
+                .map(|(at, own)| if later(&own.bytes) { Ok(0) } else { all.shift(at) })
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -238,11 +240,17 @@ impl Plan {
             .any(|find| symbols.get(find.symbol as usize).is_some_and(|symbol| symbol.name == name))
     }
 
-    /// What follows from a name that data decide.
+    /// What is known when a name is that data decide: what follows from it and from none that is found
+    /// later.
     pub fn following(&self, find: &Find) -> Following {
-        let Lengths { symbols, table, shares, shifts, .. } = &self.lengths;
-        let name = symbols.get(find.symbol as usize).map_or("", |symbol| &symbol.name);
-        let own = |length: &Length| length.symbols().contains(&name);
+        let Lengths { symbols, table, shares, shifts, finds, .. } = &self.lengths;
+        let name = |find: &Find| symbols.get(find.symbol as usize).map_or("", |own| &own.name);
+        let later: Vec<&str> =
+            finds.iter().skip_while(|other| *other != find).skip(1).map(name).collect();
+        let own = |length: &Length| {
+            let names = length.symbols();
+            names.contains(&name(find)) && !names.iter().any(|name| later.contains(name))
+        };
         let numbers = |all: &mut dyn Iterator<Item = &Length>| {
             all.enumerate().filter(|(_, length)| own(length)).map(|(number, _)| number).collect()
         };
@@ -330,6 +338,44 @@ impl Valued<'_> {
     /// A length that is more than there is room for, as for the others.
     pub fn outputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
         self.ports("output", &self.plan.outputs, &self.plan.lengths.outputs)
+    }
+
+    /// The greatest shape of each output, whatever data decide.
+    ///
+    /// # Errors
+    /// As [`Valued::outputs`], of what callers decide.
+    pub fn most_of_outputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
+        let plan = self.plan;
+        if plan.lengths.finds.is_empty() {
+            return self.outputs();
+        }
+        let range = |name: &str| {
+            let number = plan.lengths.symbols.iter().position(|symbol| symbol.name == name)?;
+            let symbol = &plan.lengths.symbols[number];
+            let ends = match plan.finds(name) {
+                true => [symbol.least, symbol.most],
+                false => [*self.symbols.get(number)?; 2],
+            };
+            Some(ends.map(|end| end as i64))
+        };
+        let shape = |(number, port): (usize, &Port)| {
+            let Some(lengths) = plan.lengths.outputs.get(number).filter(|dims| !dims.is_empty())
+            else {
+                return Ok(port.shape.clone());
+            };
+            let dims = lengths.iter().zip(&port.shape).enumerate();
+            let dim = |(dim, (length, &most)): (usize, (&Length, &u64))| {
+                let what = || format!("dimension {dim} of output `{}`", port.name);
+                if !length.symbols().into_iter().any(|name| plan.finds(name)) {
+                    return self.within(&what, length, most);
+                }
+                // What cannot be said is as much as there is room for.
+                let end = length.range(&range).and_then(|[_, end]| u64::try_from(end.max(0)).ok());
+                Ok(end.map_or(most, |end| end.min(most)))
+            };
+            dims.map(dim).collect()
+        };
+        plan.outputs.iter().enumerate().map(shape).collect()
     }
 
     /// An entry of the table, by its number.

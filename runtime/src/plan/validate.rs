@@ -58,7 +58,7 @@ pub enum PlanError {
     AliasBuffer { buffer: usize, input: u32, output: u32 },
     #[error("{code} code has an output in the memory of an input; only native code does")]
     AliasCode { code: &'static str },
-    #[error("{code} code has lengths that callers decide; only native code does")]
+    #[error("{code} code has lengths that callers or data decide; only native code does")]
     Code { code: &'static str },
     #[error("step {step} waits for step {wait}, which does not come before it")]
     Wait { step: usize, wait: u32 },

@@ -147,6 +147,53 @@ fn as_many_as_a_length_says() {
     assert!(refused.contains("takes `10` of `seq`"), "{refused}");
 }
 
+/// A count alone, and numbers that fall as it rises: no more is written than there is room for.
+#[test]
+fn fewer_where_more_are_marked() {
+    let mut net = Net::default();
+    let marks = net.input(DataType::Int64, &[Dim::Fixed(20)]);
+    let x = net.input(DataType::Float, &[Dim::Fixed(30)]);
+    let at = net.op("NonZero", &[&marks], &[]);
+    let count = net.op("Size", &[&at], &[]);
+    let most = net.longs(&[25]);
+    let k = net.op("Sub", &[&most, &count], &[]);
+    let made = net.several("TopK", &[&x, &k], &[], 2);
+    let count = net.op("Cast", &[&count], &[int("to", DataType::Float as i64)]);
+    let subject = Subject::new(net, &[&made[0], &count]);
+    let mut model = subject.compile(&[], 2).expect("it compiles");
+    let bytes = |all: &[f32]| all.iter().flat_map(|own| own.to_le_bytes()).collect::<Vec<u8>>();
+    let x: Vec<f32> = (0..30).map(|place| (29 - place) as f32).collect();
+    for count in [0usize, 1, 20] {
+        let marks = (0..20).map(|place| i64::from(place < count));
+        let marks = marks.flat_map(i64::to_le_bytes).collect();
+        let found = run(&mut model, &[vec![20], vec![30]], &[marks, bytes(&x)]).expect("it runs");
+        assert_eq!(found, [bytes(&x[..25 - count]), bytes(&[count as f32])]);
+    }
+}
+
+/// The same tensor twice, also in another shape; and marks of which there may be more than elements.
+#[test]
+fn what_is_found_is_given_twice() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[Dim::Fixed(20)]);
+    let zero = net.scalar(0.0);
+    let more = net.op("Greater", &[&x, &zero], &[]);
+    let y = net.op("Compress", &[&x, &more], &[]);
+    let same = net.op("Identity", &[&y], &[]);
+    let axis = net.longs(&[1]);
+    let column = net.op("Unsqueeze", &[&y, &axis], &[]);
+    check(&Subject::new(net, &[&y, &same, &column]), &[], &[&[]]);
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ]);
+    let marks = net.input(DataType::Float, &[Dim::Named("marks")]);
+    let zero = net.scalar(0.0);
+    let more = net.op("Greater", &[&marks, &zero], &[]);
+    let y = net.op("Compress", &[&x, &more], &[]);
+    let symbols = [symbol("seq", 1, 40), symbol("marks", 1, 40)];
+    let refused = Subject::new(net, &[&y]).compile(&symbols, 1).err().expect("it is refused");
+    assert!(refused.contains("is told by `marks` marks what to keep of `seq`"), "{refused}");
+}
+
 /// Runs of one model at once find lengths of their own.
 #[test]
 fn each_run_finds_its_own() {

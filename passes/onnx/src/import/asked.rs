@@ -24,8 +24,10 @@ impl Planner<'_> {
         let Value { ty, numbers, .. } = &self.graph.values[id.0];
         let (ty, numbers) = (ty.clone(), numbers.clone().unwrap_or_default());
         let (element, dims) = (ty.element(), ty.dims().to_vec());
+        let says = numbers.clone();
         let plan =
             Plan::new(vec![], vec![ty], move |b, _| vec![b.lengths(element, &dims, &numbers)]);
+        let plan = Plan { says, ..plan };
         self.planned("Length", "length", plan, Found::default())[0]
     }
 

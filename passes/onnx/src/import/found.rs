@@ -70,6 +70,18 @@ pub fn compress<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bo
             .help(format!("one dimension of at most {extent}"))
             .invalid());
     }
+    let all: Vec<usize> = axis.map_or((0..data.rank()).collect(), |axis| vec![axis]);
+    let there = data.length_of(&all).unwrap_or_else(|| Length::number(extent));
+    let told = condition.length(0).cloned();
+    let told = told.unwrap_or_else(|| Length::number(condition.dims()[0]));
+    if !planner.graph.symbols.is_no_more(&told, &there) {
+        return Err(site
+            .node
+            .report(format!("is told by `{told}` marks what to keep of `{there}`"))
+            .note("nothing says that there are no more marks in any run")
+            .help("as many marks as there are elements")
+            .unsupported());
+    }
     let (mut id, condition) = (site.tensor(0, "input")?, site.tensor(1, "condition")?);
     if axis.is_none() {
         let (data, flat) = (planner.operand(id), TensorType::temporary(data.element(), &[extent]));

@@ -9,6 +9,19 @@ use crate::plan::ValueId;
 use crate::proto::ValueInfoProto;
 use crate::types::{Shape, TensorType};
 
+/// Operators whose result may be their operand: in another shape, all of it, or in the type that it has.
+const SHAPES: [&str; 9] = [
+    "Cast",
+    "CastLike",
+    "Dropout",
+    "Flatten",
+    "Identity",
+    "Reshape",
+    "Slice",
+    "Squeeze",
+    "Unsqueeze",
+];
+
 impl Planner<'_> {
     /// Plans the outputs: those of a sequence are called `y.0`, `y.1` and so on, and an optional value that is absent
     /// is no output.
@@ -27,11 +40,16 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// The value of which another one is only another shape, as far as steps say.
+    fn shown(&self, id: ValueId) -> ValueId {
+        let Source::Result { step, .. } = self.graph.values[id.0].source else { return id };
+        let step = &self.graph.steps[step];
+        let seen = step.plan.operands.first().filter(|_| SHAPES.contains(&step.kind));
+        seen.map_or(id, |operand| self.shown(operand.id))
+    }
+
     /// Returns whether a value is an input, or nothing but another shape of it.
     fn shows_input(&self, id: ValueId) -> bool {
-        // Or all of it, or in the type that it has.
-        const SHAPES: [&str; 8] =
-            ["Reshape", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Cast", "CastLike", "Dropout"];
         match self.graph.values[id.0].source {
             Source::Input(_) => true,
             Source::Result { step, .. } => {
@@ -76,7 +94,8 @@ impl Planner<'_> {
         let is_result = matches!(value.source, Source::Result { .. });
         // Rows of a caller's tensor are where that has them, and an output's where it does.
         let seen = !self.graph.symbols.is_empty() && self.shows_input(id);
-        let own = is_result && !seen && taken.insert(id);
+        // Of two that are one tensor the second is a copy.
+        let own = is_result && !seen && taken.insert(self.shown(id));
         let id = if own { id } else { self.copy(&name, id) };
         self.graph.outputs.push((name, id));
         Ok(())

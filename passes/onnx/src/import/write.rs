@@ -18,9 +18,13 @@ pub(super) fn alive(graph: &Graph) -> Vec<bool> {
     let mut wanted: Vec<_> = graph.outputs.iter().map(|(_, id)| *id).collect();
     let mut found = BTreeSet::new();
     while let Some(id) = wanted.pop() {
-        let Value { dims, numbers, .. } = &graph.values[id.0];
-        for name in dims.iter().flatten().chain(numbers.iter().flatten()).flat_map(Length::symbols)
-        {
+        let Value { dims, numbers, source, .. } = &graph.values[id.0];
+        let says = match source {
+            Source::Result { step, .. } => &graph.steps[*step].plan.says[..],
+            _ => &[],
+        };
+        let lengths = dims.iter().flatten().chain(numbers.iter().flatten()).chain(says);
+        for name in lengths.flat_map(Length::symbols) {
             if let Some((symbol, count)) = graph.finds.iter().find(|(symbol, _)| *symbol == name)
                 && found.insert(symbol)
             {

@@ -28,7 +28,10 @@ pub fn said(
     let elements = |at: usize| inputs.get(at).copied().flatten().and_then(|own| own.elements());
     let extents = plan.results[0].dims();
     match operator {
-        "ConstantOfShape" => Ok(elements(0).map(|shape| dims(&shape))),
+        "ConstantOfShape" => {
+            let shape = elements(0).map(|shape| dims(&shape));
+            shape.map(|shape| laid_out(symbols, shape, extents)).transpose()
+        }
         // Held against what becomes of the elements by whoever asks.
         "Reshape" if follow(1) => {
             let shape = elements(1).unwrap_or_default();
@@ -48,7 +51,7 @@ pub fn said(
             for (place, length) in own.into_iter().enumerate() {
                 shape[lead + place] = shape[lead + place].clone().or(length);
             }
-            Ok(Some(shape))
+            laid_out(symbols, shape, extents).map(Some)
         }
         "Range" => {
             let ends = [0, 1, 2].map(|at| elements(at).and_then(|own| own.first().cloned()));
@@ -70,9 +73,27 @@ pub fn said(
                 )),
             }
         }
-        "Slice" => sliced(symbols, inputs, extents).map(Some),
+        "Slice" => {
+            let own = sliced(symbols, inputs, extents)?;
+            laid_out(symbols, own, extents).map(Some)
+        }
         _ => Ok(None),
     }
+}
+
+/// Lengths of which none is ever more than there is for the greatest of each symbol.
+fn laid_out(symbols: &Symbols, dims: Dims, extents: &[i64]) -> Result<Dims, String> {
+    let fits = |length: &Length, extent: i64| {
+        symbols.range(length).is_some_and(|[least, most]| least >= 0 && most <= extent)
+    };
+    for (length, &extent) in dims.iter().zip(extents) {
+        if let Some(length) = length.as_ref().filter(|length| !fits(length, extent)) {
+            return Err(format!(
+                "it makes `{length}` elements, which may be others than 0 to {extent}"
+            ));
+        }
+    }
+    Ok(dims)
 }
 
 /// A number is no length: all of it is there.
@@ -111,6 +132,9 @@ fn sliced(
         // A constant end behind all of it is the end of it; another one the payload cuts at.
         let end = match end.as_number() {
             Some(end) if end >= data.ty.dims()[axis] => whole,
+            Some(end) if start.as_number().is_none() => {
+                return Err(format!("it begins at `{start}` and ends at {end}"));
+            }
             Some(_) => continue,
             None => symbols.least(end, &whole),
         };

@@ -19,6 +19,7 @@ mod elementwise;
 pub mod flexible;
 mod fourier;
 pub mod gather;
+mod grams;
 mod grid_sample;
 mod integer;
 mod linear;
@@ -140,6 +141,7 @@ fn newest(name: &str) -> Option<&'static Operator> {
 pub fn all() -> impl Iterator<Item = &'static Operator> {
     [
         attention::OPERATORS,
+        grams::OPERATORS,
         unary::OPERATORS,
         binary::OPERATORS,
         cast::OPERATORS,

@@ -43,7 +43,11 @@ pub fn taken(operands: Vec<Operand>, asked: Asked) -> Plan {
                 let (above, none) = (calc.gt(x[0], *score), nothing(calc));
                 calc.select(above, x[0], none)
             }
-            None => x[0],
+            // The least of all scores is one of a box that is there.
+            None => {
+                let least = calc.literal(REAL, Scalar::Float(f32::MIN.into()));
+                calc.max(x[0], least)
+            }
         });
         let mut all = b.fill(PLACE, &[batches, classes, asked.rounds], Scalar::Int(-1));
         for round in 0..asked.rounds {

@@ -126,13 +126,21 @@ fn counting<'c>(
 /// For each two rows 1, 0 or -1: the first one is behind the second, equal, or before it.
 fn compared<'c>(b: &mut Build<'_, 'c>, rows: &Tensor<'c>) -> Tensor<'c> {
     let [count, width] = [rows.dims()[0], rows.dims()[1]];
+    let is_float = rows.element().is_float();
     let start = b.fill(ElementType::I8, &[count, count], Scalar::Int(0));
     let read = |row| vec![Linear::axis(3, row), Linear::axis(3, 2)];
     let (inputs, kinds) =
         ([(rows, read(0)), (rows, read(1))], [Axis::Parallel, Axis::Parallel, Axis::Reduction]);
     let output = (&start, vec![Linear::axis(3, 0), Linear::axis(3, 1)]);
     let order = b.nest(&kinds, &[count, count, width], &inputs, &[output], |calc, x| {
-        let [above, below] = [calc.gt(x[0], x[1]), calc.lt(x[0], x[1])];
+        let [mut above, mut below] = [calc.gt(x[0], x[1]), calc.lt(x[0], x[1])];
+        if is_float {
+            // What is no number is one like another, and behind all that are.
+            let [one, other] = [calc.is_nan(x[0]), calc.is_nan(x[1])];
+            let [first, second] = [calc.not(other), calc.not(one)];
+            let [more, less] = [calc.and(one, first), calc.and(other, second)];
+            (above, below) = (calc.or(above, more), calc.or(below, less));
+        }
         let [none, one, less] =
             [0, 1, -1].map(|sign| calc.literal(ElementType::I8, Scalar::Int(sign)));
         let own = calc.select(below, less, none);

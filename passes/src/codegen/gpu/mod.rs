@@ -313,6 +313,13 @@ fn place_allocs<'c>(
 fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: &mut Diagnostics) {
     let mut b = Builder::before(thread.context, op);
     let b = &mut b;
+    if op.is("device.length") {
+        let what = "the kernel asks how long a dimension is, which code for threads does not know";
+        diag.error(op, what).help(
+            "one number for each dimension; results that are as long as data say are for processors",
+        );
+        return;
+    }
     let asynchronous = !op.is("device.group");
     if asynchronous && op.results().iter().any(|result| !result.uses().is_empty()) {
         diag.error(
