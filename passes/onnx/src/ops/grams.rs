@@ -9,7 +9,7 @@ use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Plan};
-use crate::payload::Access;
+use crate::payload::{Access, Build, Tensor};
 use crate::types::{ElementType, TensorType};
 
 const ATTRIBUTES: &[&str] = &[
@@ -35,6 +35,28 @@ struct Grams {
     there: Vec<i64>,
 }
 
+/// What becomes of a number of times.
+#[derive(Clone, Copy)]
+struct Mode {
+    counts: bool,
+    weighs: bool,
+}
+
+impl Mode {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [counts, weighs] = match node.string("mode", "TF")? {
+            "TF" => [true, false],
+            "IDF" => [false, true],
+            "TFIDF" => [true, true],
+            other => {
+                let report = node.report(format!("has mode {other:?}"));
+                return Err(report.help("TF, IDF or TFIDF").invalid());
+            }
+        };
+        Ok(Self { counts, weighs })
+    }
+}
+
 fn vectorizer(node: &Node<'_>) -> Result<Plan> {
     let x = node.typed(0, "X", &[ElementType::I32, ElementType::I64])?;
     let (&[row] | &[_, row]) = x.dims() else {
@@ -48,26 +70,14 @@ fn vectorizer(node: &Node<'_>) -> Result<Plan> {
     let skips = number("max_skip_count")?;
     let indexes = node.ints("ngram_indexes")?.unwrap_or_default();
     let results = indexes.iter().max().map_or(0, |&last| last + 1);
-    let grams = pool(node, results)?;
-    let weights: Vec<_> = node.floats("weights")?.to_vec();
-    let mode = node.string("mode", "TF")?;
-    let (counts, weighs) = match mode {
-        "TF" => (true, false),
-        "IDF" => (false, true),
-        "TFIDF" => (true, true),
-        other => {
-            return Err(node
-                .report(format!("has mode {other:?}"))
-                .help("TF, IDF or TFIDF")
-                .invalid());
-        }
-    };
+    let mode = Mode::of(node)?;
+    let weights = node.floats("weights")?;
     if !weights.is_empty() && weights.len() as i64 != results {
         let what = format!("has {} weights for {results} results", weights.len());
         return Err(node.report(what).help("one for each").invalid());
     }
-    let grams: Vec<_> =
-        grams.into_iter().filter(|own| (least..=most).contains(&(own.length as i64))).collect();
+    let mut grams = pool(node, results)?;
+    grams.retain(|own| (least..=most).contains(&(own.length as i64)));
     let mut tables = Vec::new();
     for own in &grams {
         let ty = TensorType::temporary(ElementType::I64, &[results, own.length as i64]);
@@ -79,68 +89,76 @@ fn vectorizer(node: &Node<'_>) -> Result<Plan> {
     let ty = TensorType::temporary(ElementType::F32, &[results]);
     tables.push(Elements::from_scalars(ty, scales));
     let lead = &x.dims()[..x.rank() - 1];
-    let rows: i64 = lead.iter().product();
-    let dims = [lead, &[results]].concat();
+    let (rows, dims) = (lead.iter().product(), [lead, &[results]].concat());
     let lengths: Vec<usize> = grams.iter().map(|own| own.length).collect();
-    let plan = Plan::new(
-        vec![x.clone()],
-        vec![node.ty(ElementType::F32, dims.clone())?],
-        move |b, args| {
-            let (x, tables) = (b.reshape(&args[0], &[rows, row]), &args[1..]);
-            let mut found = b.fill(ElementType::I64, &[rows, results], Scalar::Int(0));
-            for (number, &length) in lengths.iter().enumerate() {
-                let [items, there] = [0, 1].map(|own| &tables[2 * number + own]);
-                // One item is at no distance of itself.
-                let last = if length == 1 { 0 } else { skips };
-                for step in 1..=last + 1 {
-                    let places = row - step * (length as i64 - 1);
-                    if places <= 0 || rows == 0 || results == 0 {
-                        continue;
-                    }
-                    let at = |item: usize| {
-                        let place = Linear::axis(3, 2).offset(step * item as i64);
-                        (&x, vec![Linear::axis(3, 0), place])
-                    };
-                    let own = |item: usize| {
-                        (items, vec![Linear::axis(3, 1), Linear::constant(3, item as i64)])
-                    };
-                    let mut inputs: Vec<Access<'_, '_>> = (0..length).map(at).collect();
-                    inputs.extend((0..length).map(own));
-                    inputs.push((there, vec![Linear::axis(3, 1)]));
-                    let kinds = [Axis::Parallel, Axis::Parallel, Axis::Reduction];
-                    let extents = [rows, results, places];
-                    let target = vec![Linear::axis(3, 0), Linear::axis(3, 1)];
-                    let made =
-                        b.nest(&kinds, &extents, &inputs, &[(&found, target)], |calc, given| {
-                            let mut same = None;
-                            for item in 0..length {
-                                let here = calc.cast(given[item], ElementType::I64);
-                                let equal = calc.eq(here, given[length + item]);
-                                same = Some(same.map_or(equal, |before| calc.and(before, equal)));
-                            }
-                            let (there, so_far) = (given[2 * length], given[2 * length + 1]);
-                            let more = calc.add(so_far, there);
-                            let same = same.expect("a gram has an item");
-                            vec![calc.select(same, more, so_far)]
-                        });
-                    found = made[0].clone();
+    let result = node.ty(ElementType::F32, dims.clone())?;
+    let plan = Plan::new(vec![x.clone()], vec![result], move |b, args| {
+        let (x, tables) = (b.reshape(&args[0], &[rows, row]), &args[1..]);
+        let mut found = b.fill(ElementType::I64, &[rows, results], Scalar::Int(0));
+        for (&length, own) in lengths.iter().zip(tables.chunks_exact(2)) {
+            // One item is at no distance of itself.
+            let last = if length == 1 { 0 } else { skips };
+            for step in 1..=last + 1 {
+                if !found.dims().contains(&0) && row > step * (length as i64 - 1) {
+                    found = counted(b, &x, &found, [&own[0], &own[1]], step);
                 }
             }
-            let scale = &tables[tables.len() - 1];
-            let inputs = [
-                (&found, vec![Linear::axis(2, 0), Linear::axis(2, 1)]),
-                (scale, vec![Linear::axis(2, 1)]),
-            ];
-            let y = b.map_at(ElementType::F32, &[rows, results], &inputs, |calc, given| {
-                let one = calc.literal(ElementType::I64, Scalar::Int(1));
-                let times = if counts { given[0] } else { calc.min(given[0], one) };
-                let times = calc.cast(times, ElementType::F32);
-                if weighs { calc.mul(times, given[1]) } else { times }
-            });
-            vec![b.reshape(&y, &dims)]
-        },
-    );
+        }
+        let y = weighed(b, &found, &tables[tables.len() - 1], mode);
+        vec![b.reshape(&y, &dims)]
+    });
     Ok(plan.with(tables))
+}
+
+/// `found`, and how often the n-grams of each result stand in a row with so many places from item to item.
+fn counted<'c>(
+    b: &mut Build<'_, 'c>,
+    x: &Tensor<'c>,
+    found: &Tensor<'c>,
+    [items, there]: [&Tensor<'c>; 2],
+    step: i64,
+) -> Tensor<'c> {
+    let length = items.dims()[1];
+    let mut inputs: Vec<Access<'_, 'c>> = Vec::new();
+    for item in 0..length {
+        let place = Linear::axis(3, 2).offset(step * item);
+        inputs.push((x, vec![Linear::axis(3, 0), place]));
+    }
+    for item in 0..length {
+        inputs.push((items, vec![Linear::axis(3, 1), Linear::constant(3, item)]));
+    }
+    inputs.push((there, vec![Linear::axis(3, 1)]));
+    let kinds = [Axis::Parallel, Axis::Parallel, Axis::Reduction];
+    let places = x.dims()[1] - step * (length - 1);
+    let extents = [found.dims(), &[places]].concat();
+    let target = vec![Linear::axis(3, 0), Linear::axis(3, 1)];
+    let made = b.nest(&kinds, &extents, &inputs, &[(found, target)], |calc, given| {
+        let (read, wanted) = given.split_at(length as usize);
+        let mut more = wanted[read.len()];
+        let (none, so_far) = (calc.int_like(more, 0), wanted[read.len() + 1]);
+        for (&own, &wanted) in read.iter().zip(wanted) {
+            let own = calc.cast(own, ElementType::I64);
+            let same = calc.eq(own, wanted);
+            more = calc.select(same, more, none);
+        }
+        vec![calc.add(so_far, more)]
+    });
+    made[0].clone()
+}
+
+/// Numbers of times as the mode has them.
+fn weighed<'c>(
+    b: &mut Build<'_, 'c>,
+    found: &Tensor<'c>,
+    weights: &Tensor<'c>,
+    mode: Mode,
+) -> Tensor<'c> {
+    b.map(ElementType::F32, found.dims(), &[found, weights], |calc, given| {
+        let one = calc.literal(ElementType::I64, Scalar::Int(1));
+        let times = if mode.counts { given[0] } else { calc.min(given[0], one) };
+        let times = calc.cast(times, ElementType::F32);
+        if mode.weighs { calc.mul(times, given[1]) } else { times }
+    })
 }
 
 /// The n-grams of a pool, by length from 1 on.

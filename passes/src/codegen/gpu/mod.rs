@@ -310,23 +310,31 @@ fn place_allocs<'c>(
     true
 }
 
-fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: &mut Diagnostics) {
-    let mut b = Builder::before(thread.context, op);
-    let b = &mut b;
+/// Reports what code for threads does not have.
+fn is_refused(op: Op<'_>, diag: &mut Diagnostics) -> bool {
     if op.is("device.length") {
         let what = "the kernel asks how long a dimension is, which code for threads does not know";
         diag.error(op, what).help(
             "one number for each dimension; results that are as long as data say are for processors",
         );
-        return;
+        return true;
     }
     let asynchronous = !op.is("device.group");
-    if asynchronous && op.results().iter().any(|result| !result.uses().is_empty()) {
+    let is_waited_for = op.results().iter().any(|result| !result.uses().is_empty());
+    if asynchronous && is_waited_for {
         diag.error(
             op,
             format!("{} is asynchronous, which code for threads does not support", op.name()),
         )
         .help("use a move or an instruction without an engine");
+    }
+    asynchronous && is_waited_for
+}
+
+fn expand<'c>(thread: &Thread<'c>, op: Op<'c>, waits: &tokens::Waits<'c>, diag: &mut Diagnostics) {
+    let mut b = Builder::before(thread.context, op);
+    let b = &mut b;
+    if is_refused(op, diag) {
         return;
     }
     if let Some(copy) = Copy::of(op) {
