@@ -122,7 +122,7 @@ pub fn check<'c>(
     let (mut waits, mut asked) = (Vec::new(), Vec::new());
     let mut owners = Owners::new(places.memories + program.output_types.len());
     let mut taken = Vec::new();
-    let mut lengths = Lengths::of(module, program);
+    let mut decided = Lengths::of(module, program);
     for (number, range) in ranges.iter().enumerate() {
         let number_of = kernels.known_by(range.op, range.kernel)?;
         let own: Rc<[Region]> = match number_of {
@@ -147,7 +147,7 @@ pub fn check<'c>(
             own.iter().filter_map(|region| places.access(range, region)).collect();
         let mut needed = conflicts.of(&accesses);
         needed.retain(|&earlier| !siblings(&ranges[earlier as usize], range));
-        needed.extend(lengths.finders(range, number as u32)?);
+        needed.extend(decided.finders(range, number as u32)?);
         let needed = with_all_parts(&ranges, needed);
         asked.push(needed);
         conflicts.enter(number as u32, &accesses);

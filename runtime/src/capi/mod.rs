@@ -201,6 +201,7 @@ pub unsafe extern "C" fn weft_model_free(model: *mut CModel) {
         if !model.is_null() {
             // SAFETY: by the contract it came from Box::into_raw and is freed once.
             drop(unsafe { Box::from_raw(model) });
+            found::keep(std::ptr::null(), None);
         }
         Ok(())
     });

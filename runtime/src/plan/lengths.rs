@@ -24,7 +24,8 @@ pub struct Lengths {
     pub finds: Vec<Find>,
 }
 
-/// A name that stands for what a step calculates: for the most that it may until then.
+/// A name that stands for what a step calculates. Nothing that follows from it is read before
+/// ([`Plan::validate`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Find {
     /// The step behind which it is known.
@@ -212,7 +213,7 @@ impl Plan {
         let later = |length: &Length| length.symbols().into_iter().any(|name| self.finds(name));
         Ok(Binding {
             symbols: values.to_vec(),
-            inputs: all.ports("input", &self.inputs, &lengths.inputs)?,
+            inputs: all.inputs()?,
             outputs: all.most_of_outputs()?,
             table: (lengths.table.iter().enumerate())
                 .map(|(at, own)| if later(own) { Ok(0) } else { all.entry(at) })
@@ -282,6 +283,9 @@ impl Plan {
     }
 }
 
+/// How far a dimension goes: what it is, for messages; its length; and the room for it.
+type End<'a> = &'a dyn Fn(&dyn Fn() -> String, &Length, u64) -> Result<u64, BindError>;
+
 /// The lengths of a plan, where each of its symbols stands for a number.
 #[derive(Clone, Copy)]
 pub struct Valued<'a> {
@@ -312,11 +316,13 @@ impl Valued<'_> {
         u64::try_from(value).ok().filter(|own| *own <= most).ok_or_else(room)
     }
 
+    /// Shapes of ports, of which `end` gives each dimension: from what it is, its length, and as much as
+    /// there is room for.
     fn ports(
         &self,
         kind: &str,
-        ports: &[Port],
-        lengths: &[Vec<Length>],
+        (ports, lengths): (&[Port], &[Vec<Length>]),
+        end: End<'_>,
     ) -> Result<Vec<Vec<u64>>, BindError> {
         let shape = |(number, port): (usize, &Port)| {
             let Some(lengths) = lengths.get(number).filter(|dims| !dims.is_empty()) else {
@@ -325,11 +331,17 @@ impl Valued<'_> {
             let dims = lengths.iter().zip(&port.shape).enumerate();
             let dim = |(dim, (length, &most)): (usize, (&Length, &u64))| {
                 let what = || format!("dimension {dim} of {kind} `{}`", port.name);
-                self.within(&what, length, most)
+                end(&what, length, most)
             };
             dims.map(dim).collect()
         };
         ports.iter().enumerate().map(shape).collect()
+    }
+
+    /// Shape of each input.
+    fn inputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
+        let ports = (&self.plan.inputs[..], &self.plan.lengths.inputs[..]);
+        self.ports("input", ports, &|what, length, most| self.within(what, length, most))
     }
 
     /// Shape of each output.
@@ -337,7 +349,8 @@ impl Valued<'_> {
     /// # Errors
     /// A length that is more than there is room for, as for the others.
     pub fn outputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
-        self.ports("output", &self.plan.outputs, &self.plan.lengths.outputs)
+        let ports = (&self.plan.outputs[..], &self.plan.lengths.outputs[..]);
+        self.ports("output", ports, &|what, length, most| self.within(what, length, most))
     }
 
     /// The greatest shape of each output, whatever data decide.
@@ -346,9 +359,6 @@ impl Valued<'_> {
     /// As [`Valued::outputs`], of what callers decide.
     pub fn most_of_outputs(&self) -> Result<Vec<Vec<u64>>, BindError> {
         let plan = self.plan;
-        if plan.lengths.finds.is_empty() {
-            return self.outputs();
-        }
         let range = |name: &str| {
             let number = plan.lengths.symbols.iter().position(|symbol| symbol.name == name)?;
             let symbol = &plan.lengths.symbols[number];
@@ -358,24 +368,15 @@ impl Valued<'_> {
             };
             Some(ends.map(|end| end as i64))
         };
-        let shape = |(number, port): (usize, &Port)| {
-            let Some(lengths) = plan.lengths.outputs.get(number).filter(|dims| !dims.is_empty())
-            else {
-                return Ok(port.shape.clone());
-            };
-            let dims = lengths.iter().zip(&port.shape).enumerate();
-            let dim = |(dim, (length, &most)): (usize, (&Length, &u64))| {
-                let what = || format!("dimension {dim} of output `{}`", port.name);
-                if !length.symbols().into_iter().any(|name| plan.finds(name)) {
-                    return self.within(&what, length, most);
-                }
-                // What cannot be said is as much as there is room for.
-                let end = length.range(&range).and_then(|[_, end]| u64::try_from(end.max(0)).ok());
-                Ok(end.map_or(most, |end| end.min(most)))
-            };
-            dims.map(dim).collect()
-        };
-        plan.outputs.iter().enumerate().map(shape).collect()
+        let ports = (&plan.outputs[..], &plan.lengths.outputs[..]);
+        self.ports("output", ports, &|what, length, most| {
+            if !length.symbols().into_iter().any(|name| plan.finds(name)) {
+                return self.within(what, length, most);
+            }
+            // What cannot be said is as much as there is room for.
+            let end = length.range(&range).and_then(|[_, end]| u64::try_from(end.max(0)).ok());
+            Ok(end.map_or(most, |end| end.min(most)))
+        })
     }
 
     /// An entry of the table, by its number.

@@ -13,7 +13,7 @@ use weft_runtime::length::Length;
 use super::control::ROUNDS_MAX;
 use super::structure::Site;
 use super::{Bound, Planner, does_not_go};
-use crate::elements::{Elements, Scalar};
+use crate::elements::Elements;
 use crate::error::Result;
 use crate::lengths::Found;
 use crate::node::{Node, Plan};
@@ -84,10 +84,7 @@ pub fn compress<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bo
     }
     let (mut id, condition) = (site.tensor(0, "input")?, site.tensor(1, "condition")?);
     if axis.is_none() {
-        let (data, flat) = (planner.operand(id), TensorType::temporary(data.element(), &[extent]));
-        let plan =
-            Plan::new(vec![data], vec![flat], move |b, args| vec![b.reshape(&args[0], &[extent])]);
-        id = planner.step("Flatten", site.name, plan)[0];
+        id = planner.flat(site.name, id);
     }
     let condition = planner.calculated(condition);
     let places = planner.places_of_marks(site.name, condition);
@@ -143,13 +140,7 @@ pub fn suppression<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec
     let score = threshold(4, "score_threshold")?;
     let asked = suppress::Asked { rounds, centered, overlap, score };
     let taken = planner.step("NonMaxSuppression", site.name, suppress::taken(operands, asked))[0];
-    let own = planner.operand(taken);
-    let plan = Plan::new(vec![own.clone()], vec![own.ty.clone()], |b, args| {
-        vec![b.map(ElementType::I64, args[0].dims(), &[&args[0]], |calc, x| {
-            let one = calc.literal(ElementType::I64, Scalar::Int(1));
-            calc.add(x[0], one)
-        })]
-    });
+    let plan = suppress::marks(&planner.operand(taken));
     let marks = planner.step("NonMaxSuppression", site.name, plan)[0];
     let places = planner.places_of_marks(site.name, marks);
     let said = planner.graph.values[places.0].dims.iter().cloned().chain([None]).collect();
@@ -185,17 +176,13 @@ pub fn unique<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     let plan = unique::counted(&planner.operand(made[0]), &planner.operand(made[1]));
     let own = || Some(vec![Some(length.clone())]);
     let kept = planner.told_step(("Unique", name), plan, vec![own(), own()]);
-    let (data, axis) = match axis {
-        Some(axis) => (id, axis),
-        None => (rows, 0),
+    let y = match axis {
+        Some(axis) => planner.rows_at(("Unique", name), id, kept[0], axis),
+        None => {
+            let all = planner.rows_at(("Unique", name), rows, kept[0], 0);
+            planner.flat(name, all)
+        }
     };
-    let mut y = planner.rows_at(("Unique", name), data, kept[0], axis);
-    if site.node.int("axis")?.is_none() {
-        let (rows, flat) = (planner.operand(y), TensorType::temporary(x.element(), &[count]));
-        let plan =
-            Plan::new(vec![rows], vec![flat], move |b, args| vec![b.reshape(&args[0], &[count])]);
-        y = planner.step("Unique", name, plan)[0];
-    }
     let mut results = vec![y, kept[0], made[0], kept[1]];
     results.truncate(site.node.outputs());
     Ok(results.into_iter().map(Bound::Tensor).collect())
@@ -208,6 +195,16 @@ impl Planner<'_> {
             true => self.written_numbers(id),
             false => id,
         }
+    }
+
+    /// All elements of a value, in row-major order.
+    fn flat(&mut self, name: &str, id: ValueId) -> ValueId {
+        let own = self.operand(id);
+        let count = own.ty.elements() as i64;
+        let ty = TensorType::temporary(own.element(), &[count]);
+        let plan =
+            Plan::new(vec![own], vec![ty], move |b, args| vec![b.reshape(&args[0], &[count])]);
+        self.step("Flatten", name, plan)[0]
     }
 
     /// A new length, which is the number that a value holds: a tensor of one integer of 64 bits, which a

@@ -149,14 +149,7 @@ fn looked_up(symbols: &Symbols, inputs: &[Option<Input<'_>>], plan: &Plan) -> Op
     let axis = plan.looks_up?;
     let [Some(data), Some(at)] = inputs[..] else { return None };
     let length = data.dims[axis].as_ref()?;
-    let below =
-        |place: &Length| symbols.range(&length.plus(place, -1)).is_some_and(|[least, _]| least > 0);
-    let before = |place: &Length| {
-        let parts = place.as_least().map_or(vec![place], |two| two.iter().collect());
-        let below = parts.into_iter().any(below);
-        below && symbols.range(place).is_some_and(|[least, _]| least >= 0)
-    };
-    let inside = at.elements()?.iter().all(before);
+    let inside = at.elements()?.iter().all(|place| symbols.is_below(place, length));
     inside.then(|| [&data.dims[..axis], at.dims, &data.dims[axis + 1..]].concat())
 }
 

@@ -76,9 +76,14 @@ impl Symbols {
 
     /// Whether one length is from zero to another one in every run.
     pub fn is_no_more(&self, one: &Length, other: &Length) -> bool {
+        self.is_below(one, &other.plus(&Length::number(1), 1))
+    }
+
+    /// Whether one length is zero or more, and less than another one, in every run.
+    pub fn is_below(&self, one: &Length, other: &Length) -> bool {
         let parts = one.as_least().map_or(vec![one], |two| two.iter().collect());
         let below =
-            |part: &Length| self.range(&other.plus(part, -1)).is_some_and(|[least, _]| least >= 0);
+            |part: &Length| self.range(&other.plus(part, -1)).is_some_and(|[least, _]| least > 0);
         parts.into_iter().any(below) && self.range(one).is_some_and(|[least, _]| least >= 0)
     }
 

@@ -62,6 +62,16 @@ pub fn taken(operands: Vec<Operand>, asked: Asked) -> Plan {
     })
 }
 
+/// Plans a number for each box that might be taken, which is zero where none is.
+pub fn marks(taken: &Operand) -> Plan {
+    Plan::new(vec![taken.clone()], vec![taken.ty.clone()], |b, args| {
+        vec![b.map(PLACE, args[0].dims(), &[&args[0]], |calc, x| {
+            let one = calc.literal(PLACE, Scalar::Int(1));
+            calc.add(x[0], one)
+        })]
+    })
+}
+
 /// Plans batch, class and box for each place of a taken box among all that might be.
 pub fn rows(taken: &Operand, places: &Operand) -> Plan {
     let [_, classes, rounds] = [0, 1, 2].map(|dim| taken.dims()[dim]);
