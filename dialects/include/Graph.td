@@ -67,17 +67,34 @@ def Graph_ModelOp : Graph_Op<"model", [IsolatedFromAbove, Symbol, SingleBlock]> 
     graph.model @m inputs ["past", "new"] outputs ["present"] lengths [...] aliases [["past", "present"]] {
     ```
 
+    A *body* is what a `graph.call` of another model repeats. Its last inputs are states: output number k
+    lies in the k-th of them, which holds in each round what the one before has left there:
+
+    ```mlir
+    graph.symbol "i" from 0 to 99
+    graph.model @body inputs ["x", "on", "sum"] outputs ["more", "next"] aliases [["on", "more"], ["sum", "next"]]
+        repeat "i" to "n" while {
+    ```
+
+    `repeat` says which name stands for the number of the round, from 0 on; `to` how many rounds there
+    are; and with `while` no round begins when the first state, a boolean, is false. Without `to` there are as many rounds
+    as the condition holds, and a run in which that are more than the name may stand for ends with an error.
+
     - C1: one input name per block argument, all different.
     - C2: the body ends in `graph.output`, with one value per output name.
     - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
       module.
     - C4: an alias is of an input and an output of one type, each in no other.
+    - C5: what is repeated has an end, its name is a symbol of the module that nothing else decides, its last inputs
+      are its states, and the first of them is a boolean if it is a condition.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
-                       Graph_Lengths:$lengths, Graph_Aliases:$aliases);
+                       Graph_Lengths:$lengths, Graph_Aliases:$aliases,
+                       OptionalAttr<StrAttr>:$round, OptionalAttr<StrAttr>:$rounds, UnitAttr:$conditional);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)? attr-dict-with-keyword $body
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)?
+    (`repeat` $round^)? (`to` $rounds^)? (`while` $conditional^)? attr-dict-with-keyword $body
   }];
 }
 
@@ -130,6 +147,24 @@ def Graph_FindOp : Graph_Op<"find", [HasParent<"ModelOp">]> {
   }];
   let arguments = (ins StrAttr:$name, AnyTensor:$count);
   let assemblyFormat = "$name $count attr-dict `:` type($count)";
+}
+
+def Graph_CallOp : Graph_Op<"call", [HasParent<"ModelOp">]> {
+  let summary = "Repeats a body as often as it says";
+  let description = [{
+    ```mlir
+    %more, %sum = graph.call "loop" @body(%x, %on, %zero) : (tensor<8xf32>, tensor<i1>, tensor<8xf32>) -> (tensor<i1>, tensor<8xf32>)
+    ```
+
+    The operands are those of the body: what it reads in each round, then what its states begin as. The results
+    are the states behind the last round; those in front of the first one if there is none.
+
+    - C1: the symbol is a body with these operand types, and is called once.
+    - C2: there is one result for each state, of its type.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$body, Variadic<AnyTensor>:$operands);
+  let results = (outs Variadic<AnyTensor>:$results);
+  let assemblyFormat = "$name $body `(` $operands `)` attr-dict `:` functional-type($operands, $results)";
 }
 
 def Graph_WeightOp : Graph_Op<"weight", [Pure]> {

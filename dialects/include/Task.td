@@ -41,6 +41,9 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
     host (`host_arena`) and those in the memory of a cluster of units (`cluster_arena`, in each).
     `lengths` is as in `graph.model`.
 
+    A body (`repeat`, as in `graph.model`) is called by a range of another program. All units do it together: they wait for
+    each other in front of each round and behind the last one. Its arena is memory of its own.
+
     Behind the units come their clusters: with eight units to a cluster, number 34 of a program
     on 32 units is the third, to which the units 16 to 23 belong.
 
@@ -59,16 +62,20 @@ def Task_ProgramOp : Task_Op<"program", [IsolatedFromAbove, Symbol] # GraphRegio
     - C7: a range touches no buffer in the memory of another cluster than its unit's.
     - C8: there are lengths for every port or for none, one for each dimension, of symbols of the
       module.
+    - C9: as C5 of `graph.model`; every output of a body lies in an input.
 
     C5 holds of whole buffers, so ranges that work on different windows of one need
     no token. Which bytes each rTask touches, and so every order that the data
     needs, is checked by the pass `task-check-order`, which looks into the kernels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$unit, I64Attr:$units,
-                       I64Attr:$arena, OptionalAttr<ArrayAttr>:$lengths, TypeAttr:$signature);
+                       I64Attr:$arena, OptionalAttr<ArrayAttr>:$lengths,
+                       OptionalAttr<StrAttr>:$round, OptionalAttr<StrAttr>:$rounds, UnitAttr:$conditional,
+                       TypeAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `on` $unit `units` $units `arena` $arena (`lengths` $lengths^)? `:` $signature attr-dict-with-keyword $body
+    $sym_name `on` $unit `units` $units `arena` $arena (`lengths` $lengths^)?
+    (`repeat` $round^)? (`to` $rounds^)? (`while` $conditional^)? `:` $signature attr-dict-with-keyword $body
   }];
 }
 
@@ -196,8 +203,10 @@ def Task_RangeOp : Task_Op<"range", [HasParent<"ProgramOp">, AttrSizedOperandSeg
     `cycles(n)` is what it takes at least on one unit by the machine's facts: the larger of
     what it computes and what it moves. It orders and reports, and changes no result.
 
+    The symbol may be a body instead of a kernel, which has one rTask.
+
     - C1: begin is less than end, and end at most the kernel's number of rTasks.
-    - C2: the symbol is a kernel whose arguments have the types of the buffers.
+    - C2: the symbol is a kernel, or a body, whose arguments have the types of the buffers.
     - C3: there is one place for each buffer, inside of it.
     - C4: a part is one of those that there are, of all rTasks of the kernel.
     - C5: there is one shift for each buffer, of symbols of the module.

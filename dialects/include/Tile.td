@@ -105,21 +105,25 @@ def Tile_GraphOp : Tile_Op<"graph", [IsolatedFromAbove, Symbol, SingleBlock]> {
     }
     ```
 
-    The function type gives the graph types that callers see; `lengths` and `aliases` are as in
-    `graph.model`.
+    The function type gives the graph types that callers see; `lengths`, `aliases` and `repeat` are as in
+    `graph.model`. A body is called by a `tile.run`, as a kernel is: it overwrites its states.
 
     - C1: one input name per block argument, of the payload type of its graph type.
     - C2: the body ends in `tile.output`, with the payload types of the results.
     - C3: there are lengths for every port or for none, one for each dimension, of symbols of the
       module.
     - C4: an alias is of an input and an output of one type, each in no other.
+    - C5: as C5 of `graph.model`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$inputs, StrArrayAttr:$outputs,
                        OptionalAttr<ArrayAttr>:$lengths,
-                       OptionalAttr<ArrayAttr>:$aliases, TypeAttr:$signature);
+                       OptionalAttr<ArrayAttr>:$aliases,
+                       OptionalAttr<StrAttr>:$round, OptionalAttr<StrAttr>:$rounds, UnitAttr:$conditional,
+                       TypeAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)? `:` $signature attr-dict-with-keyword $body
+    $sym_name `inputs` $inputs `outputs` $outputs (`lengths` $lengths^)? (`aliases` $aliases^)?
+    (`repeat` $round^)? (`to` $rounds^)? (`while` $conditional^)? `:` $signature attr-dict-with-keyword $body
   }];
 }
 
@@ -223,7 +227,9 @@ def Tile_RunOp : Tile_Op<"run", [AttrSizedOperandSegments]> {
     `shifts ["", "64 * past"]` lets it see the second that many elements further on, as callers decide: where
     rows are laid out for the most that there may be, any place along a dimension is that.
 
-    - C1: each symbol is a `tile.kernel` or a `device.kernel` with these operand types.
+    A run of a `tile.graph` that is a body does it as often as that says.
+
+    - C1: each symbol is a `tile.kernel`, a `device.kernel` or a body with these operand types.
     - C2: the results have the types of the tensors after `into`.
     - C3: there is one place for each operand, inside of it.
     - C4: only a stitched kernel, or a `device.kernel`, sees operands from elements on.

@@ -10,6 +10,7 @@ pub mod finds;
 pub mod graph;
 pub mod ir;
 pub mod lengths;
+pub mod repeat;
 pub mod task;
 pub mod tile;
 mod verify;

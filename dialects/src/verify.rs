@@ -7,7 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::device::Machine;
-use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, ty};
+use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
+use crate::repeat::Repeat;
 use crate::{device, graph, task, tile};
 
 /// One numbered constraint.
@@ -47,10 +48,9 @@ impl<'c> Kernels<'c> {
     pub(crate) fn around(op: Op<'c>) -> Self {
         let module = op.ancestors().find(|op| op.is("builtin.module"));
         let body = module.and_then(|module| module.first_block(0));
-        let kernels = body
-            .into_iter()
-            .flat_map(Block::iter)
-            .filter(|op| op.is("tile.kernel") || op.is("device.kernel"));
+        let kernels = body.into_iter().flat_map(Block::iter).filter(|op| {
+            op.is("tile.kernel") || op.is("device.kernel") || Repeat::of(*op).is_some()
+        });
         Self { by_name: kernels.map(|kernel| (kernel.symbol(), kernel)).collect() }
     }
 
@@ -77,7 +77,7 @@ impl<'c> Kernels<'c> {
         }
         let Some(callee) = self.get(kernel) else {
             diag.error(op, format!("{} calls @{kernel}, which is not a kernel", op.name()))
-                .help("name a tile.kernel or device.kernel of this module");
+                .help("name a tile.kernel, a device.kernel or a body of this module");
             return;
         };
         let taken = kernel_types(callee);
@@ -101,8 +101,13 @@ impl<'c> Kernels<'c> {
     }
 }
 
-/// The types of a kernel's tensors or memrefs, without the number of the rTask.
+/// The types of a kernel's tensors or memrefs, without the number of the rTask; those of a body's inputs.
 pub(crate) fn kernel_types(kernel: Op<'_>) -> Vec<Type<'_>> {
+    if kernel.is("task.program") {
+        let signature = kernel.attr("signature").and_then(attr::type_of).and_then(ty::function);
+        let inputs = signature.map(|(inputs, _)| inputs).unwrap_or_default();
+        return inputs.into_iter().map(parts::payload).collect();
+    }
     let args = kernel.first_block(0).map(Block::args).unwrap_or_default();
     let skipped = usize::from(kernel.is("device.kernel"));
     args.into_iter().skip(skipped).map(|arg| arg.ty()).collect()

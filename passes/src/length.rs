@@ -7,6 +7,7 @@ use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Context, Op, attr};
 use weft_dialects::lengths;
+use weft_dialects::repeat;
 pub use weft_runtime::length::Length;
 
 use crate::nest::{Loop, generic_axes};
@@ -58,13 +59,14 @@ pub(crate) fn set_of_axes<'c>(
     }
 }
 
-/// The kernels of a module whose results depend on lengths: they fold along one, or ask for one. What
-/// is done to each point apart may be done to points that are not there.
+/// The kernels of a module whose results depend on lengths: they fold along one, or ask for one; and its bodies.
+/// What is done to each point apart may be done to points that are not there.
 pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
     let mut found = HashSet::new();
     if !has_symbols(module) {
         return found;
     }
+    found.extend(repeat::bodies(module).into_iter().map(|body| body.op.symbol()));
     let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
     for kernel in body.into_iter().filter(|op| op.is("tile.kernel")) {
         kernel.walk(&mut |op| {

@@ -83,6 +83,13 @@ impl Length {
         }
     }
 
+    /// How often a name is added, alone.
+    pub fn factor_of(&self, name: &str) -> i64 {
+        let alone = |factors: &[Factor]| matches!(factors, [Factor::Symbol(own)] if own == name);
+        let own = self.terms.iter().find(|(factors, _)| alone(factors));
+        own.map_or(0, |(_, value)| *value)
+    }
+
     /// Returns whether a number divides every value that it may have.
     pub fn is_multiple_of(&self, by: i64) -> bool {
         self.terms.iter().all(|(_, value)| value % by == 0)

@@ -5,13 +5,14 @@
 
 mod finds;
 mod lengths;
+mod loops;
 mod validate;
 
 use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 
-pub use lengths::{BindError, Binding, Find, Following, Lengths, Share, Shift, Valued};
+pub use lengths::{BindError, Binding, Find, Following, Lengths, Loop, Share, Shift, Valued};
 pub use validate::PlanError;
 
 /// Alignment, in bytes, of the arena, of the constants, and of every buffer in them. Inputs and

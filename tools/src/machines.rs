@@ -57,6 +57,17 @@ impl Device {
         }
     }
 
+    /// Returns whether its code is native; one that cannot be read is reported elsewhere.
+    pub(crate) fn is_native(&self, context: &Context) -> bool {
+        if *self == Device::Host {
+            return true;
+        }
+        let text = self.text(context).map(|described| described.text).unwrap_or_default();
+        let parsed = parse(context, &text).ok();
+        let machine = parsed.as_ref().and_then(|module| Machine::of(module_op(module)));
+        machine.is_some_and(weft_passes::codegen::is_native)
+    }
+
     /// Refuses a machine that is asked for where the model was made for another one.
     ///
     /// # Errors

@@ -31,7 +31,10 @@ pub(crate) fn open<'c>(
 ) -> Result<Source<'c>, Failure> {
     let is_text = path.extension().is_some_and(|extension| extension == "mlir");
     if !is_text {
-        let (module, imported) = weft_onnx::import(path, &options.import, context)?;
+        let mut import = options.import.clone();
+        // The runtime repeats what native code does.
+        import.unroll |= options.simulate || !options.device.is_native(context);
+        let (module, imported) = weft_onnx::import(path, &import, context)?;
         return Ok(Source { module, stage: Stage::Graph, files: Rc::new(imported.files) });
     }
     let text = std::fs::read_to_string(path).map_err(|source| Failure::File {

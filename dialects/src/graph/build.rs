@@ -51,6 +51,19 @@ pub fn find<'c>(b: &mut Builder<'c>, symbol: &str, count: Val<'c>) -> Op<'c> {
     b.op_with("graph.find", &[count], &[], &name, 0)
 }
 
+/// `graph.call "name" @body(%operands) : (...) -> results`.
+pub fn call<'c>(
+    b: &mut Builder<'c>,
+    [name, body]: [&str; 2],
+    operands: &[Val<'c>],
+    results: &[Type<'c>],
+) -> Op<'c> {
+    let context = b.context();
+    let attributes =
+        [("name", attr::of_string(context, name)), ("body", attr::of_symbol(context, body))];
+    b.op_with("graph.call", operands, results, &attributes, 0)
+}
+
 /// `graph.weight "tensor" in "file" hash "..." : ty`.
 pub fn weight<'c>(
     b: &mut Builder<'c>,
@@ -162,6 +175,11 @@ impl<'c> GraphBuilder<'c> {
     /// `graph.find`.
     pub fn find(&mut self, symbol: &str, count: Val<'c>) -> Op<'c> {
         find(&mut self.builder(), symbol, count)
+    }
+
+    /// `graph.call`, whose results have these types.
+    pub fn call(&mut self, names: [&str; 2], operands: &[Val<'c>], results: &[Type<'c>]) -> Op<'c> {
+        call(&mut self.builder(), names, operands, results)
     }
 
     /// `graph.output`, which ends the model.

@@ -332,6 +332,9 @@ impl<'a, 'c> Inference<'a, 'c> {
             let [Some(offset), Some(size), Some(stride)] = place else {
                 return Err(InferError::Places { length });
             };
+            if offset == i64::MIN && self.allowed.looks_up {
+                return Ok(None);
+            }
             if (offset, stride) == (0, 1) && size as u64 == shape[dim] {
                 return Ok(Some(length));
             }

@@ -98,6 +98,25 @@ fn yielded(payload: Block<'_>) -> Vec<Val<'_>> {
     payload.terminator().map(Op::operands).unwrap_or_default()
 }
 
+/// A body, done as often as it says.
+#[derive(Clone, Debug)]
+pub struct Call<'c> {
+    /// The `graph.call`.
+    pub op: Op<'c>,
+    /// The author's name for it. For people.
+    pub name: &'c str,
+    /// The name of the body.
+    pub body: &'c str,
+}
+
+impl<'c> Call<'c> {
+    /// The view, where `op` is a `graph.call`.
+    pub fn of(op: Op<'c>) -> Option<Self> {
+        let name = op.is("graph.call").then(|| op.attr("name")).flatten()?;
+        Some(Self { op, name: attr::string(name)?, body: op.attr("body").and_then(attr::symbol)? })
+    }
+}
+
 /// A weight, named by file, tensor and content.
 #[derive(Clone, Copy, Debug)]
 pub struct Weight<'c> {

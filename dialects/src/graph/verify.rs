@@ -4,14 +4,16 @@ use crate::aliases;
 use crate::finds;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, attr, parts, ty};
 use crate::lengths::{check_attr, check_ports, check_symbol};
+use crate::repeat;
 use crate::verify::{Table, check_table, count};
 use melior::ir::AttributeLike;
 
 const TABLE: Table = &[
-    ("graph.model", &[model_c1, model_c2, model_c3, model_c4]),
+    ("graph.model", &[model_c1, model_c2, model_c3, model_c4, model_c5]),
     ("graph.symbol", &[check_symbol]),
     ("graph.length", &[length_c1]),
     ("graph.find", &[finds::check, finds::check_before]),
+    ("graph.call", &[repeat::check_call]),
     ("graph.weight", &[weight_c1]),
     ("graph.constant", &[constant_c1]),
     ("graph.op", &[op_c1, op_c2]),
@@ -73,6 +75,15 @@ fn model_c4<'c>(op: Op<'c>, diag: &mut Diagnostics) {
     let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
     let types = |values: &[Val<'c>]| values.iter().map(|value| value.ty()).collect::<Vec<_>>();
     aliases::check(op, [&types(&block.args()), &types(&results)], diag);
+}
+
+/// C5. What is repeated has an end, a name for its round, and its states behind its other inputs.
+fn model_c5<'c>(op: Op<'c>, diag: &mut Diagnostics) {
+    let Some(block) = op.first_block(0) else { return };
+    let results = block.terminator().map(|end| end.operands()).unwrap_or_default();
+    let types = |values: &[Val<'c>]| values.iter().map(|value| value.ty()).collect::<Vec<_>>();
+    repeat::check(op, [&types(&block.args()), &types(&results)], diag);
+    repeat::check_calls(op, diag);
 }
 
 /// C1. It is of symbols of the module.

@@ -125,23 +125,30 @@ impl<'c> Payload<'c> {
         sizes: &[i64],
         strides: &[i64],
     ) -> Val<'c> {
+        self.slice_at(tensor, (offsets, &[]), sizes, strides)
+    }
+
+    /// The same at offsets of which some, `i64::MIN` in the list, are values.
+    pub fn slice_at(
+        &mut self,
+        tensor: Val<'c>,
+        (offsets, places): (&[i64], &[Val<'c>]),
+        sizes: &[i64],
+        strides: &[i64],
+    ) -> Val<'c> {
         let context = self.context();
+        let operands = [&[tensor], places].concat();
+        let segments = [1, places.len() as i32, 0, 0];
         let shape: Vec<_> = sizes.iter().map(|&size| size as u64).collect();
         let elem = ty::elem(tensor.ty()).expect("a slice is of a tensor");
-        self.b
-            .op_with(
-                "tensor.extract_slice",
-                &[tensor],
-                &[ty::tensor(&shape, elem)],
-                &[
-                    ("static_offsets", attr::of_ints(context, offsets)),
-                    ("static_sizes", attr::of_ints(context, sizes)),
-                    ("static_strides", attr::of_ints(context, strides)),
-                    ("operandSegmentSizes", attr::of_ints32(context, &[1, 0, 0, 0])),
-                ],
-                0,
-            )
-            .result(0)
+        let attributes = [
+            ("static_offsets", attr::of_ints(context, offsets)),
+            ("static_sizes", attr::of_ints(context, sizes)),
+            ("static_strides", attr::of_ints(context, strides)),
+            ("operandSegmentSizes", attr::of_ints32(context, &segments)),
+        ];
+        let types = [ty::tensor(&shape, elem)];
+        self.b.op_with("tensor.extract_slice", &operands, &types, &attributes, 0).result(0)
     }
 
     /// `tensor.insert_slice`: `target` with the window at `offsets` replaced by `source`.

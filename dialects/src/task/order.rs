@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Buffer, Port, Range};
+use super::{Buffer, Port, Program, Range};
 use crate::device;
 use crate::ir::{Block, Op, Val, parts};
 use crate::tile;
@@ -320,6 +320,12 @@ impl<'c, 'k> Walk<'c, 'k> {
         let skipped = usize::from(kernel.is("device.kernel"));
         let args = kernel.first_block(0).map(Block::args).unwrap_or_default();
         let written = written_arguments(kernel);
+        if kernel.is("task.program") {
+            let role = |writes| if writes { Role::Writes } else { Role::Reads };
+            let roles: Rc<[Role]> = written.into_iter().map(role).collect();
+            self.roles.insert(name, roles.clone());
+            return Some(roles);
+        }
         let role = |(arg, writes): (&Val<'c>, bool)| match writes {
             true => Role::Writes,
             false if arg.uses().is_empty() => Role::Unused,
@@ -364,6 +370,10 @@ impl<'c, 'k> Walk<'c, 'k> {
 
 /// For each argument of a kernel (not the rTask's number) whether the kernel writes it.
 pub fn written_arguments(kernel: Op<'_>) -> Vec<bool> {
+    if let Some(body) = Program::of(kernel) {
+        let states = body.input_types.len().saturating_sub(body.output_types.len());
+        return (0..body.input_types.len()).map(|place| place >= states).collect();
+    }
     if let Some(kernel) = tile::Kernel::of(kernel) {
         let (inputs, outputs) = (kernel.inputs().len(), kernel.outputs().len());
         return (0..inputs + outputs).map(|place| place >= inputs).collect();

@@ -5,6 +5,7 @@ use crate::device::{Machine, Scope};
 use crate::finds::{self, Find};
 use crate::ir::{Block, Diagnostics, Op, Type, attr, parts, ty};
 use crate::lengths;
+use crate::repeat;
 use crate::tile::Kernel;
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, int,
@@ -17,7 +18,7 @@ const TABLE: Table = &[
         "task.program",
         &[
             program_c1, program_c2, program_c3, program_c4, program_c6, program_c7, program_c8,
-            calls, program_c5,
+            calls, program_c9, program_c5,
         ],
     ),
     ("task.output", &[output_c1]),
@@ -258,6 +259,15 @@ fn program_c8(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C9. What is repeated has an end, a name for its round, and its states behind its other inputs.
+fn program_c9(op: Op<'_>, diag: &mut Diagnostics) {
+    let signature = op.attr("signature").and_then(attr::type_of);
+    if let Some((inputs, outputs)) = signature.and_then(ty::function) {
+        repeat::check(op, [&inputs, &outputs], diag);
+    }
+    repeat::check_calls(op, diag);
+}
+
 /// The calls of a program, which share one table of kernels.
 fn calls(op: Op<'_>, diag: &mut Diagnostics) {
     let kernels = Kernels::around(op);
@@ -474,6 +484,7 @@ fn range_c4<'c>(op: Op<'c>, kernels: &Kernels<'c>, diag: &mut Diagnostics) {
 fn tasks(kernel: Op<'_>) -> Option<i64> {
     match Kernel::of(kernel) {
         Some(kernel) => kernel.tasks().and_then(|tasks| i64::try_from(tasks).ok()),
+        None if kernel.is("task.program") => Some(1),
         None => int(kernel, "tasks"),
     }
 }

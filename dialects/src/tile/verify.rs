@@ -9,13 +9,14 @@ use crate::device::{ARENA_ALIGN, Machine};
 use crate::finds;
 use crate::ir::{Block, Diagnostics, Op, Type, Val, affine, attr, parts, ty};
 use crate::lengths::{check_ports, check_shifts};
+use crate::repeat;
 use crate::verify::{
     Kernels, Table, check_fact, check_memory, check_places, check_table, check_view, count, int,
     symbol,
 };
 
 const TABLE: Table = &[
-    ("tile.graph", &[graph_c1, graph_c2, graph_c3, graph_c4, runs]),
+    ("tile.graph", &[graph_c1, graph_c2, graph_c3, graph_c4, graph_c5, runs]),
     ("tile.find", &[finds::check, finds::check_before]),
     ("tile.empty", &[empty_c1, empty_c2]),
     ("tile.view", &[view_c1]),
@@ -125,6 +126,14 @@ fn graph_c4(op: Op<'_>, diag: &mut Diagnostics) {
     }
 }
 
+/// C5. What is repeated has an end, a name for its round, and its states behind its other inputs.
+fn graph_c5(op: Op<'_>, diag: &mut Diagnostics) {
+    let signature = op.attr("signature").and_then(attr::type_of);
+    if let Some((inputs, outputs)) = signature.and_then(ty::function) {
+        repeat::check(op, [&inputs, &outputs], diag);
+    }
+}
+
 /// C1. The machine has the memory.
 fn empty_c1(op: Op<'_>, diag: &mut Diagnostics) {
     check_memory(op, "memory", diag);
@@ -172,6 +181,7 @@ fn runs(op: Op<'_>, diag: &mut Diagnostics) {
         run_c1(run, &kernels, diag);
         run_c4(run, &kernels, diag);
     });
+    repeat::check_calls(op, diag);
 }
 
 /// A run outside a tile-graph.

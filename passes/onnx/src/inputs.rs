@@ -34,6 +34,11 @@ pub struct Options {
     /// Values of graph inputs, by name. They stay inputs; where an operator needs to know an input
     /// at compile time, such as the shape of a Reshape, this is what it is told.
     pub known_inputs: BTreeMap<String, Elements>,
+    /// Whether loops are written out, and both branches of an If done: what is repeated when a model runs, not
+    /// all machines can do.
+    pub unroll: bool,
+    /// The most rounds of a loop that nothing bounds; a run in which there would be more ends with an error.
+    pub rounds: u32,
 }
 
 /// Outputs that lie in the memory of an input.
@@ -86,6 +91,8 @@ impl Default for Options {
             aliases: Vec::new(),
             tensors: BTreeMap::new(),
             known_inputs: BTreeMap::new(),
+            unroll: false,
+            rounds: i32::MAX as u32,
         }
     }
 }

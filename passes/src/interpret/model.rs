@@ -9,6 +9,7 @@ use weft_dialects::finds::{self, Find};
 use weft_dialects::graph::{Operator, Weight};
 use weft_dialects::ir::{Block, Op, Val, attr, ty};
 use weft_dialects::lengths;
+use weft_dialects::repeat::Repeat;
 use weft_dialects::tile::Run;
 use weft_runtime::length::Length;
 
@@ -28,7 +29,7 @@ type Weights<'a, 'w> = &'a mut dyn FnMut(&str, &str) -> Result<Cow<'w, [u8]>, We
 type Visit<'a, 'c> = &'a mut dyn FnMut(Op<'c>, &[Vec<u8>]);
 
 /// The operations of a model and a tile-graph, for messages.
-const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, graph.find, tile.empty, tile.view, tile.connect, tile.find and tile.run in a model";
+const ACCEPTED: &str = "graph.weight, graph.constant, graph.op, graph.find, graph.call, tile.empty, tile.view, tile.connect, tile.find and tile.run in a model";
 
 /// Evaluates a `graph.model`, operator by operator in its order.
 ///
@@ -177,6 +178,11 @@ impl<'c> Evaluation<'_, 'c, '_> {
                 let name = format!("{} {:?}", operator.kind, operator.name);
                 self.apply(op, op, operator.payload, (name, &[]), visit)?;
             }
+            "graph.call" | "tile.run" if Repeat::called_by(op).is_some() => {
+                let body = Repeat::called_by(op);
+                let body = body.ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
+                self.repeat(op, &body, visit)?;
+            }
             "tile.run" => {
                 let run = Run::of(op).ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
                 let kernel = self.kernels.get(run.kernel).copied();
@@ -191,6 +197,59 @@ impl<'c> Evaluation<'_, 'c, '_> {
             _ => return Err(InterpretError::operation(op, ACCEPTED)),
         }
         self.values.done(op);
+        Ok(())
+    }
+
+    /// Does a body on the operands of `op`, round by round.
+    fn repeat(
+        &mut self,
+        op: Op<'c>,
+        body: &Repeat<'c>,
+        visit: Visit<'_, 'c>,
+    ) -> Result<(), InterpretError> {
+        let refused = || InterpretError::operation(body.op, ACCEPTED);
+        let block = body.op.first_block(0).ok_or_else(refused)?;
+        let (args, end) = (block.args(), block.terminator().ok_or_else(refused)?);
+        let operands = op.operands().into_iter().map(|operand| self.read(op, operand));
+        let mut given = operands.collect::<Result<Vec<_>, _>>()?;
+        let first = given.len().checked_sub(op.results().len()).ok_or_else(refused)?;
+        let rounds = match &body.rounds {
+            None => i64::MAX,
+            Some(rounds) => {
+                let value = rounds.value(&|name| self.known.get(name).copied());
+                value.ok_or_else(|| {
+                    InterpretError::form(op, "a number of rounds", "one that is known")
+                })?
+            }
+        };
+        let symbols = lengths::symbols(op);
+        let symbol = symbols.iter().find(|own| own.name == body.round).ok_or_else(refused)?;
+        for round in 0..rounds {
+            let holds = given[first..].first().is_none_or(|state| state.first() != Some(&0));
+            if body.conditional && !holds {
+                break;
+            }
+            if !symbol.allows(round.unsigned_abs()) {
+                let found = format!("{} came out as {round}", body.round);
+                return Err(InterpretError::form(op, found, "what its graph.symbol allows"));
+            }
+            self.known.insert(body.round.to_owned(), round);
+            for (arg, bytes) in args.iter().zip(&given) {
+                self.values.set(*arg, bytes.clone());
+            }
+            for inner in block.iter().filter(|inner| *inner != end) {
+                self.step(inner, &mut |_, _| {})?;
+            }
+            let states = end.operands().into_iter().map(|state| self.read(end, state));
+            given.splice(first.., states.collect::<Result<Vec<_>, _>>()?);
+            self.values.done(end);
+        }
+        self.known.remove(body.round);
+        let results: Vec<Vec<u8>> = given[first..].iter().map(|state| state.to_vec()).collect();
+        visit(op, &results);
+        for (value, state) in op.results().into_iter().zip(given.drain(first..)) {
+            self.values.set(value, state);
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use weft_dialects::graph::Weight;
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Builder, Context, Op, Report, Type, Val, attr, ty};
 use weft_dialects::lengths;
+use weft_dialects::repeat::Repeat;
 use weft_dialects::task::build::{self, Arenas, ProgramOp, RangeOp};
 use weft_dialects::tile::Graph;
 
@@ -44,6 +45,9 @@ pub(crate) fn emit<'c>(
         lengths: graph.op.attr("lengths"),
     };
     let (program, block) = program.build(&mut b);
+    if let Some(own) = Repeat::of(graph.op) {
+        own.copy_to(program);
+    }
     let mut writer = Writer {
         b: b.into_block(block),
         lowered,

@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use weft_dialects::device::{Machine, Memory, Unit};
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Op, Report, remark};
+use weft_dialects::repeat::Repeat;
 use weft_dialects::tile::{self, Graph};
 
 use super::emit;
@@ -90,9 +91,23 @@ const fn option(
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    let Some(graph) = find_graph(run.module)? else {
-        return Ok(());
-    };
+    let graphs = find_graphs(run.module)?;
+    let (mut offered_all, mut used_all) = (HashSet::new(), HashSet::new());
+    for graph in graphs {
+        let [offered, used] = lower(run, &graph)?;
+        offered_all.extend(offered);
+        used_all.extend(used);
+    }
+    for kernel in run.module.body(0).into_iter().flat_map(|block| block.ops()) {
+        if offered_all.contains(kernel.symbol()) && !used_all.contains(kernel.symbol()) {
+            kernel.erase();
+        }
+    }
+    Ok(())
+}
+
+/// Converts one graph; gives the kernels that were offered beside others, and those that are used.
+fn lower<'c>(run: &mut Run<'c>, graph: &Graph<'c>) -> Result<[HashSet<&'c str>; 2], Failed> {
     let machine = run.machine()?;
     let (unit, options) = read_options(run, machine)?;
     let near = run.word("near", &[("auto", true), ("none", false)])?;
@@ -106,7 +121,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let mut kernels = Kernels::of(run.context, run.module, machine);
-    let mut lowered = values::lower(&graph, &mut kernels, shared.name)?;
+    let mut lowered = values::lower(graph, &mut kernels, shared.name)?;
     let fits = |arenas: &[Arena]| match too_large(machine, arenas) {
         None => Ok(()),
         Some((memory, bytes)) => Err(TooLarge {
@@ -121,17 +136,17 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let cluster_memory = ClusterMemory::of(machine, &unit, options.target.units).filter(|_| near);
     let schedule =
         schedule::schedule(&mut lowered, &mut kernels, options, cluster_memory.as_ref(), &fits)?;
-    check_fits(&graph, machine, &schedule)?;
+    check_fits(graph, machine, &schedule)?;
     emit::emit(
         run.context,
-        &graph,
+        graph,
         (unit.name, options.target.units),
         &lowered,
         &kernels,
         &schedule,
     )?;
     if remarks {
-        explain(&graph, &lowered, &kernels, &schedule, options);
+        explain(graph, &lowered, &kernels, &schedule, options);
         for (job, line) in cluster_memory
             .iter()
             .flat_map(|cluster_memory| schedule.in_clusters.report(&lowered, cluster_memory))
@@ -144,20 +159,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
     }
     count(run, &lowered, &schedule);
-    let offered = offered(&graph);
+    let offered = offered(graph);
     graph.op.erase();
     let evaluated = lowered.constants.iter().filter_map(|constant| match constant {
         Constant::Expression { run, .. } => Some(run.kernel),
         _ => None,
     });
-    let used: HashSet<_> =
-        lowered.jobs.iter().map(|job| kernels.name(job.kernel)).chain(evaluated).collect();
-    for kernel in run.module.body(0).into_iter().flat_map(|block| block.ops()) {
-        if offered.contains(kernel.symbol()) && !used.contains(kernel.symbol()) {
-            kernel.erase();
-        }
-    }
-    Ok(())
+    let used = lowered.jobs.iter().map(|job| kernels.name(job.kernel)).chain(evaluated).collect();
+    Ok([offered, used])
 }
 
 /// The kernels of runs that were done by one of several.
@@ -185,23 +194,42 @@ fn too_large<'c>(machine: Machine<'c>, arenas: &[Arena]) -> Option<(Memory<'c>, 
     declared.into_iter().find(|(memory, bytes)| *bytes > memory.capacity_bytes())
 }
 
-/// The tile-graph; none where the module is past this conversion.
-fn find_graph(module: Op<'_>) -> Result<Option<Graph<'_>>, Failed> {
+/// The tile-graphs, each behind the bodies that it calls; none where the module is past this conversion.
+fn find_graphs(module: Op<'_>) -> Result<Vec<Graph<'_>>, Failed> {
     let ops = || module.body(0).into_iter().flat_map(|block| block.ops());
-    let mut graphs = ops().filter_map(Graph::of);
-    let graph = graphs.next();
-    if let Some(second) = graphs.next() {
+    let (bodies, models): (Vec<_>, Vec<_>) =
+        ops().filter_map(Graph::of).partition(|graph| Repeat::of(graph.op).is_some());
+    if let [first, second, ..] = &models[..] {
         Report::new(second.op.location(), "the module has a second tile.graph")
-            .note(ops().find_map(Graph::of).map_or(second.op, |first| first.op), "the first one")
+            .note(first.op, "the first one")
             .help("a program is one model; split the module");
         return Err(Failed);
     }
-    if graph.is_none() && !ops().any(|op| op.is("task.program")) {
+    if models.is_empty() && !ops().any(|op| op.is("task.program")) {
         Report::new(module.location(), "the module has no tile.graph")
             .help("run graph-to-tile first");
         return Err(Failed);
     }
-    Ok(graph)
+    let mut found = Vec::new();
+    let mut open: Vec<_> = models.into_iter().map(|model| (model, false)).collect();
+    while let Some((graph, done)) = open.pop() {
+        if done {
+            found.push(graph);
+            continue;
+        }
+        let called = graph.body.iter().filter_map(tile::Run::of).map(|run| run.kernel);
+        let called = called.filter_map(|name| bodies.iter().find(|body| body.name == name));
+        let called: Vec<_> = called.cloned().collect();
+        open.push((graph, true));
+        open.extend(called.into_iter().map(|body| (body, false)));
+    }
+    let idle = |body: &&Graph<'_>| found.iter().all(|own: &Graph<'_>| own.op != body.op);
+    if let Some(body) = bodies.iter().find(idle) {
+        Report::new(body.op.location(), format!("no tile.run calls the body @{}", body.name))
+            .help("call it, or leave it out");
+        return Err(Failed);
+    }
+    Ok(found)
 }
 
 fn read_options<'c>(run: &Run<'c>, machine: Machine<'c>) -> Result<(Unit<'c>, Options), Failed> {

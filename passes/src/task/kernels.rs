@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use weft_dialects::device::{self, Contract, Machine, Move};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Context, Op, Report, Type, attr, ty};
+use weft_dialects::repeat::Repeat;
 use weft_dialects::task;
 use weft_dialects::tile::{Compute, Kernel, Run};
 
@@ -140,6 +141,7 @@ impl<'c> Kernels<'c> {
             return Err(Failed);
         };
         let facts = match device::Kernel::of(op) {
+            None if Repeat::of(op).is_some() => self.repeated(op)?,
             Some(kernel) => match kernel.contract() {
                 Some(contract) => promised(&kernel, &contract),
                 None => self.opaque(&Run::of(user).ok_or(Failed)?, &kernel),
@@ -293,6 +295,34 @@ impl<'c> Kernels<'c> {
             touches: Touches::unknown(kernel.tasks, &args, run.inputs.len()),
             keeps: vec![true; run.inits.len()],
         }
+    }
+}
+
+/// How often a body is done, for estimates where only a run knows.
+const ROUNDS: u64 = 100;
+
+impl Kernels<'_> {
+    /// A body, which all units do together: it may touch all that it is given, in each round.
+    fn repeated(&self, op: Op<'_>) -> Result<Facts, Failed> {
+        let body = task::Program::of(op).ok_or_else(|| {
+            Report::new(op.location(), format!("the body @{} is a {}", op.symbol(), op.name()))
+                .help("a body is lowered before the program that calls it");
+            Failed
+        })?;
+        let args: Vec<_> =
+            body.input_types.iter().map(|ty| ty::payload(self.context, *ty)).collect();
+        let outputs = body.output_types.len();
+        let cycles: u64 = body.ranges().iter().filter_map(|range| range.cycles).sum();
+        let rounds = Repeat::of(op).and_then(|own| own.rounds?.as_number());
+        let rounds = rounds.map_or(ROUNDS, |rounds| rounds.max(1) as u64);
+        Ok(Facts {
+            tasks: 1,
+            length: None,
+            cycles: (cycles / body.units.max(1)).saturating_mul(rounds).max(1),
+            groups: 1,
+            touches: Touches::unknown(1, &args, args.len().saturating_sub(outputs)),
+            keeps: vec![true; outputs],
+        })
     }
 }
 

@@ -18,11 +18,12 @@ use std::rc::Rc;
 use weft_dialects::device::{self, Machine, Scope};
 use weft_dialects::finds::Find;
 use weft_dialects::ir::{Op, Type, Val, ty};
+use weft_dialects::repeat::{self, Repeat};
 use weft_dialects::{lengths, task};
 use weft_runtime::length::Length;
 use weft_runtime::plan::{
-    Alias, Base, Buffer, CodeKind, Kernel, Lengths, Moved, Plan, PlanError, Port, Share, Shift,
-    Step,
+    ALIGN, Alias, Base, Buffer, CodeKind, Kernel, Lengths, Loop, Moved, Plan, PlanError, Port,
+    Share, Shift, Step,
 };
 
 use crate::arch;
@@ -71,6 +72,11 @@ pub fn plan<'c>(
     machine: Machine<'c>,
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
+    let bodies: HashMap<_, _> = repeat::bodies(program.op)
+        .into_iter()
+        .filter_map(|own| Some((own.op.symbol(), (task::Program::of(own.op)?, own))))
+        .collect();
+    let inside = bodies.values().flat_map(|(body, _)| body.body.ops());
     // A plan has no clusters if they run nothing and their memory is unused.
     let by_cluster = |range: &task::Range<'_>| range.unit >= program.units;
     let used = program.cluster_arena > 0 || program.ranges().iter().any(by_cluster);
@@ -99,7 +105,10 @@ pub fn plan<'c>(
             },
             ..Plan::default()
         },
-        sources: Sources::of(&ops)?,
+        sources: Sources::of(&ops.iter().copied().chain(inside).collect::<Vec<_>>())?,
+        frame: Frame { args: Vec::new(), arena: 0, end: program.arena },
+        first: 0,
+        bodies,
         places: HashMap::new(),
         buffers: HashMap::new(),
         kernels: HashMap::new(),
@@ -124,6 +133,7 @@ pub fn plan<'c>(
     for op in ops {
         planner.statement(op)?;
     }
+    planner.plan.lengths.loops.sort_by_key(|own| (own.first, std::cmp::Reverse(own.end)));
     let steps = planner.plan.steps.len() as u32;
     planner.plan.launches.retain(|&step| step < steps);
     planner.plan.validate()?;
@@ -150,7 +160,8 @@ fn port_lengths(program: &task::Program<'_>, plan: &Plan) -> Lengths {
         own.map(of_port).collect::<Vec<Vec<Length>>>()
     };
     let (inputs, outputs) = all.split_at(all.len().min(plan.inputs.len()));
-    let symbols = if all.is_empty() { Vec::new() } else { lengths::symbols(program.op) };
+    let fixed = all.is_empty() && repeat::bodies(program.op).is_empty();
+    let symbols = if fixed { Vec::new() } else { lengths::symbols(program.op) };
     let (inputs, outputs) = (of(&plan.inputs, inputs), of(&plan.outputs, outputs));
     Lengths { symbols, inputs, outputs, ..Lengths::default() }
 }
@@ -166,8 +177,22 @@ fn bytes(op: Op<'_>, ty: Type<'_>) -> Result<u64, PlanningError> {
     bytes.ok_or_else(|| broken(op))
 }
 
+/// Where a body finds what it works on.
+struct Frame {
+    /// What it is given.
+    args: Vec<Buffer>,
+    /// Where its arena begins, and ends.
+    arena: u64,
+    end: u64,
+}
+
 struct Planner<'c> {
     machine: Machine<'c>,
+    bodies: HashMap<&'c str, (task::Program<'c>, Repeat<'c>)>,
+    /// Of the program that is planned.
+    frame: Frame,
+    /// The first step behind the last place where all units wait for each other.
+    first: u32,
     plan: Plan,
     sources: Sources<'c>,
     /// The buffers behind values and their views.
@@ -194,7 +219,10 @@ struct Planner<'c> {
 impl<'c> Planner<'c> {
     fn statement(&mut self, op: Op<'c>) -> Result<(), PlanningError> {
         if let Some(range) = task::Range::of(op) {
-            return self.step(&range);
+            return match self.bodies.get(range.kernel).cloned() {
+                Some((body, repeat)) => self.repeat(&range, &body, &repeat),
+                None => self.step(&range),
+            };
         }
         if let Some(find) = Find::of(op) {
             return self.find(&find);
@@ -216,6 +244,12 @@ impl<'c> Planner<'c> {
         if op.is("task.view") {
             return Ok(self.places.get(&task::viewed(value)).copied());
         }
+        let port = task::Port::input(op).map(|port| Some(port.index));
+        let port = port.or_else(|| task::Port::output(op).map(|port| port.within));
+        if let Some(input) = port.filter(|_| op.parent().and_then(Repeat::of).is_some()) {
+            let place = input.and_then(|input| self.frame.args.get(input as usize));
+            return place.copied().map(Some).ok_or_else(|| broken(op));
+        }
         let (base, offset) = if let Some(port) = task::Port::input(op) {
             let own = |alias: &&Alias| u64::from(alias.input) == port.index;
             let alias = self.plan.aliases.iter().find(own);
@@ -225,12 +259,11 @@ impl<'c> Planner<'c> {
         } else if let Some(buffer) = task::Buffer::of(op) {
             let memory = self.machine.memory(buffer.memory);
             let on_host = memory.is_some_and(|memory| memory.scope() == Scope::Host);
-            let base = match buffer.cluster {
-                Some(cluster) => Base::Cluster(cluster as u32),
-                None if on_host => Base::Host,
-                None => Base::Arena,
-            };
-            (base, buffer.offset)
+            match buffer.cluster {
+                Some(cluster) => (Base::Cluster(cluster as u32), buffer.offset),
+                None if on_host => (Base::Host, buffer.offset),
+                None => (Base::Arena, self.frame.arena + buffer.offset),
+            }
         } else {
             let source = self.sources.of.get(&value).map(|&source| &self.sources.list[source]);
             match source.and_then(|source| source.offset) {
@@ -259,6 +292,7 @@ impl<'c> Planner<'c> {
         let waits = range.waits.iter().map(|wait| self.steps.get(wait).copied());
         let mut waits = waits.collect::<Option<Vec<_>>>().ok_or_else(|| broken(range.op))?;
         waits.extend(self.fence[unit].iter());
+        waits.retain(|wait| *wait >= self.first);
         self.fence[unit] = Rc::from([]);
         let waits = self.reduce(number, unit, waits);
         let buffers = buffers.into_iter().chain(self.lengths_of(range.kernel)).collect();
@@ -279,6 +313,47 @@ impl<'c> Planner<'c> {
         self.plan.steps.push(Step { unit: unit as u32, kernel, begin, end, buffers, waits, op });
         self.steps.insert(range.token(), number);
         Ok(())
+    }
+
+    /// Plans what is repeated, with all units in step in front of it and behind it.
+    fn repeat(
+        &mut self,
+        range: &task::Range<'c>,
+        body: &task::Program<'c>,
+        repeat: &Repeat<'c>,
+    ) -> Result<(), PlanningError> {
+        let args = range.buffers.iter().map(|value| self.places.get(value).copied());
+        let args: Vec<_> = args.collect::<Option<_>>().ok_or_else(|| broken(range.op))?;
+        let symbols = &self.plan.lengths.symbols;
+        let symbol = symbols.iter().position(|symbol| symbol.name == repeat.round);
+        let symbol = symbol.ok_or_else(|| broken(body.op))? as u32;
+        let arena = self.frame.end.next_multiple_of(ALIGN);
+        let state = body.input_types.len().checked_sub(body.output_types.len());
+        let state = range.buffers.get(state.ok_or_else(|| broken(body.op))?);
+        let condition = state.filter(|_| repeat.conditional);
+        let condition = condition.map(|state| self.buffer(range.op, *state, 0)).transpose()?;
+        let frame = Frame { args, arena, end: arena + body.arena };
+        self.plan.arena_bytes = self.plan.arena_bytes.max(frame.end);
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let first = self.meet();
+        for op in body.body.ops() {
+            self.statement(op)?;
+        }
+        self.frame = outer;
+        let end = self.meet();
+        self.steps.insert(range.token(), first);
+        if first < end {
+            let rounds = repeat.rounds.clone();
+            self.plan.lengths.loops.push(Loop { first, end, symbol, rounds, condition });
+        }
+        Ok(())
+    }
+
+    /// All units wait for each other: what was before is done. Returns the number of the next step.
+    fn meet(&mut self) -> u32 {
+        self.first = self.plan.steps.len() as u32;
+        self.last.fill(None);
+        self.first
     }
 
     /// The buffer of the lengths that a kernel reads, if it reads some.

@@ -18,6 +18,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::pass::Failed;
 use weft_dialects::ir::{Op, Report, Type, Val, ty};
+use weft_dialects::repeat::Repeat;
 use weft_dialects::tile::{Empty, Graph, Run};
 use weft_dialects::{aliases, lengths};
 
@@ -340,6 +341,7 @@ impl<'c> Lowering<'c, '_> {
         }
         let mut asked = self.asked.get(run.kernel).cloned().unwrap_or_default();
         finds::add_asked(run.op, &mut asked);
+        asked.extend(Repeat::called_by(run.op).iter().flat_map(Repeat::asks));
         let known = self.out.found.iter().filter(|found| asked.contains(found.symbol));
         let mut jobs: Vec<_> = known.map(|found| found.job as u32).collect();
         jobs.sort_unstable();
@@ -398,15 +400,40 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
+    /// The states of a body that begin the next round as another state's memory is now: that is copied before any
+    /// of them is written over.
+    fn exchanged(&mut self, graph: &Graph<'c>) -> Result<HashMap<usize, usize>, Failed> {
+        let mut copies = HashMap::new();
+        for (number, value) in graph.results().into_iter().enumerate() {
+            let Content::In(other) = self.content(graph.op, value)? else { continue };
+            let class = self.out.storages[other].class;
+            let written = matches!(class, StorageClass::Output(own) if own != number);
+            if Repeat::of(graph.op).is_some() && written {
+                let class = StorageClass::Arena(self.shared);
+                let own = self.storage(graph.op, value.ty(), class)?;
+                let end = graph.body.terminator().ok_or(Failed)?;
+                self.copy(end, graph.outputs[number], other, own)?;
+                copies.insert(number, own);
+            }
+        }
+        Ok(copies)
+    }
+
     /// `shorter` says of inputs and outputs whether callers decide a length.
     fn outputs(&mut self, graph: &Graph<'c>, shorter: &[bool]) -> Result<(), Failed> {
         let inputs = graph.body.args().len();
+        let exchanged = self.exchanged(graph)?;
         for (number, value) in graph.results().into_iter().enumerate() {
             let class = StorageClass::Output(number);
-            let storage = match self.content(graph.op, value)? {
+            let content = match exchanged.get(&number) {
+                Some(&copy) => Content::In(copy),
+                None => self.content(graph.op, value)?,
+            };
+            let storage = match content {
                 Content::Empty(_) => self.storage(graph.op, value.ty(), class)?,
                 Content::In(own)
-                    if matches!(self.out.storages[own].class, StorageClass::Arena(_)) =>
+                    if matches!(self.out.storages[own].class, StorageClass::Arena(_))
+                        && Repeat::of(graph.op).is_none() =>
                 {
                     self.out.storages[own].class = class;
                     self.out.storages[own].ty = value.ty();
@@ -414,7 +441,13 @@ impl<'c> Lowering<'c, '_> {
                 }
                 Content::In(own) if self.out.storages[own].class == class => own,
                 Content::In(other) => {
-                    let own = self.storage(graph.op, value.ty(), class)?;
+                    let state = self.out.inputs.iter().find(|own| {
+                        self.out.storages[**own].class == class && Repeat::of(graph.op).is_some()
+                    });
+                    let own = match state {
+                        Some(state) => *state,
+                        None => self.storage(graph.op, value.ty(), class)?,
+                    };
                     if shorter.get(inputs + number) == Some(&true) {
                         self.shorter.insert(own);
                     }

@@ -136,7 +136,8 @@ impl<'c> Inline<'c> {
         constant: &HashSet<Val<'c>>,
         all: u64,
     ) -> Result<Option<Op<'c>>, Failed> {
-        let reader = self.kernels.applied_by(user);
+        // A body is no kernel.
+        let Some(reader) = self.kernels.named(kernel_of(user)) else { return Ok(None) };
         let Some(nest) = nest_of(reader)?.filter(Nest::has_reductions) else { return Ok(None) };
         for input in 0..nest.inputs.len() {
             let tensor = root(user.operand(nest.inputs[input].argument().index()));

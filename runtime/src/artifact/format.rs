@@ -21,7 +21,7 @@ use super::ArtifactError;
 pub const MAGIC: [u8; 8] = *b"\x89weft\r\n\x1a";
 
 /// The version of the format this crate writes, and the only one it reads.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// Constants begin at a multiple of this, so that they can be mapped into memory.
 pub const PAGE_BYTES: u64 = 4096;

@@ -12,6 +12,11 @@
 //! requests, one for free slots. Who rings stores first and looks for sleepers then; who waits says
 //! so first and looks again then. A call that no other worker waits for rings nothing.
 //!
+//! **Loops.** Where one begins, and where a round ends, all workers come together: each says that it is there, worker 0
+//! waits for all of them, decides whether there is another round, writes what follows from its number, and
+//! says so. From then on all count the items of that round as well, so a wait for the third item of a loop
+//! is one for that of this round. Counters go on from round to round.
+//!
 //! **Stopping.** A handle that cancels and a worker that fails change the slot's state and ring its
 //! bells. Workers look at the state between calls and after every wait, and leave; the caller
 //! returns when all have left, for it owns memory that they work on. A worker that has not come to
@@ -25,7 +30,9 @@
 //!   and a stop changes that number's state or nothing.
 //! - A cancelled request waits for a call that will never be made: waits end when it is stopped.
 //! - The model is dropped while requests run: they borrow it. The end is a ticket like any other.
-//! - Numbers wrap: tickets and requests have 58 bits or more; counters begin at 0 in each request.
+//! - Numbers wrap: tickets and requests have 58 bits or more; counters have 64, and begin at 0 in each request.
+//! - A worker reads how a loop goes on when the next turn decides it anew: worker 0 decides when all others have come
+//!   to that turn, and they have read it before.
 //! - A caller dies between its ticket and its entry: nothing that can fail stands between.
 
 use std::any::Any;
@@ -40,7 +47,7 @@ use super::CpuError;
 use super::affinity::{self, Places};
 use super::queue::{Queue, Request, SLOTS};
 use super::request_memory::{Failure, RequestMemory};
-use super::schedule::{Call, Schedule};
+use super::schedule::{Call, Item, Repeated, Schedule};
 use super::slot::{End, Slot};
 
 /// Workers 1.. of a schedule; dropping it ends and joins them.
@@ -166,33 +173,104 @@ impl Shared {
 
     /// Makes the calls of a worker in order, until the request is stopped.
     fn calls(&self, slot: &Slot, memory: &RequestMemory, worker: usize, step: &Cell<usize>) {
-        let profiling = memory.is_profiling();
-        for (i, call) in self.schedule.workers[worker].iter().enumerate() {
-            for &(other, count) in &self.schedule.waits[call.waits.clone()] {
-                slot.wait(other as usize, count, || self.queue.spins());
-            }
-            if slot.stopped() {
-                return;
-            }
-            step.set(call.step);
-            let begin = if profiling { self.now() } else { 0 };
-            Self::call(call, memory);
-            if profiling {
-                let [begins, ends] = &self.times[call.step];
-                begins.store(begin, Ordering::Relaxed);
-                ends.store(self.now(), Ordering::Relaxed);
-            }
-            if let Some(plan) = self.schedule.plan.as_deref().filter(|_| !call.finds.is_empty())
-                && let Err(why) = memory.find(plan, &self.schedule, call.finds.clone())
-            {
-                memory.fail(Failure { worker, step: call.step, reason: why.to_string() });
-                slot.stop(End::Failed);
-                return;
-            }
-            if call.awaited {
-                slot.complete(worker, i as u32 + 1);
+        let items = &self.schedule.workers[worker];
+        let mut done = Done::new(&self.schedule);
+        let mut at = 0;
+        while let Some(item) = items.get(at) {
+            match item {
+                Item::Call(call) => {
+                    if !self.call_in_turn((slot, memory), (worker, at), call, (&done, step)) {
+                        return;
+                    }
+                    at += 1;
+                }
+                &Item::Turn { of, is_end } => {
+                    let repeated = &self.schedule.loops[of];
+                    step.set(repeated.step);
+                    if !self.turn((slot, memory), worker, (of, is_end), &done) {
+                        return;
+                    }
+                    let [begin, end] = repeated.places[worker];
+                    let goes_on = memory.goes_on(of);
+                    match (is_end, goes_on) {
+                        (true, true) => done.again(repeated),
+                        (false, false) => done.skip(repeated),
+                        (true, false) | (false, true) => {}
+                    }
+                    at = if goes_on { begin + 1 } else { end + 1 };
+                }
             }
         }
+    }
+
+    /// Waits for what a call needs, and makes it. Returns whether the request goes on.
+    fn call_in_turn(
+        &self,
+        (slot, memory): (&Slot, &RequestMemory),
+        (worker, at): (usize, usize),
+        call: &Call,
+        (done, step): (&Done, &Cell<usize>),
+    ) -> bool {
+        for &(other, count) in &self.schedule.waits[call.waits.clone()] {
+            let other = other as usize;
+            slot.wait(other, done.count(other, count as usize), || self.queue.spins());
+        }
+        if slot.stopped() {
+            return false;
+        }
+        step.set(call.step);
+        let profiling = memory.is_profiling();
+        let begin = if profiling { self.now() } else { 0 };
+        Self::call(call, memory);
+        if profiling {
+            let [begins, ends] = &self.times[call.step];
+            begins.store(begin, Ordering::Relaxed);
+            ends.store(self.now(), Ordering::Relaxed);
+        }
+        if let Some(plan) = self.schedule.plan.as_deref().filter(|_| !call.finds.is_empty())
+            && let Err(why) = memory.find(plan, &self.schedule, call.finds.clone())
+        {
+            memory.fail(Failure { worker, step: call.step, reason: why.to_string() });
+            slot.stop(End::Failed);
+            return false;
+        }
+        if call.awaited {
+            slot.complete(worker, done.count(worker, at + 1));
+        }
+        true
+    }
+
+    /// Waits for all other workers where a loop begins or a round ends; worker 0 decides there how it goes
+    /// on. Returns whether the request does.
+    fn turn(
+        &self,
+        (slot, memory): (&Slot, &RequestMemory),
+        worker: usize,
+        (of, is_end): (usize, bool),
+        done: &Done,
+    ) -> bool {
+        let places = &self.schedule.loops[of].places;
+        let count = |worker: usize| done.count(worker, places[worker][usize::from(is_end)] + 1);
+        if worker > 0 {
+            slot.complete(worker, count(worker));
+            slot.wait(0, count(0), || self.queue.spins());
+            return !slot.stopped();
+        }
+        for other in 1..places.len() {
+            slot.wait(other, count(other), || self.queue.spins());
+        }
+        if slot.stopped() {
+            return false;
+        }
+        let plan = self.schedule.plan.as_deref().expect("a plan with loops is kept");
+        if let Err(why) = memory.turn(plan, &self.schedule, of, is_end) {
+            let step = self.schedule.loops[of].step;
+            memory.fail(Failure { worker, step, reason: why.to_string() });
+            slot.stop(End::Failed);
+            return false;
+        }
+        slot.complete(0, count(0));
+        true
     }
 
     fn call(call: &Call, memory: &RequestMemory) {
@@ -209,6 +287,39 @@ impl Shared {
 
     fn now(&self) -> u64 {
         self.origin.elapsed().as_nanos() as u64
+    }
+}
+
+/// How many items each worker has done, of which a worker knows in which round all of them are.
+struct Done {
+    /// For each worker how many more than items lie in front of the one that it does next; none of any
+    /// where nothing is repeated.
+    more: Vec<i64>,
+}
+
+impl Done {
+    fn new(schedule: &Schedule) -> Done {
+        let workers = if schedule.loops.is_empty() { 0 } else { schedule.workers.len() };
+        Done { more: vec![0; workers] }
+    }
+
+    /// How many a worker has done when so many of its items lie behind it.
+    fn count(&self, worker: usize, items: usize) -> u64 {
+        (items as u64).wrapping_add_signed(self.more.get(worker).copied().unwrap_or(0))
+    }
+
+    /// The items of a loop are done once more.
+    fn again(&mut self, repeated: &Repeated) {
+        for (more, [begin, end]) in self.more.iter_mut().zip(&repeated.places) {
+            *more += (end - begin) as i64;
+        }
+    }
+
+    /// The items of a loop are not done.
+    fn skip(&mut self, repeated: &Repeated) {
+        for (more, [begin, end]) in self.more.iter_mut().zip(&repeated.places) {
+            *more -= (end - begin) as i64;
+        }
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::MmapRaw;
 
-use super::schedule::{Operand, Schedule};
+use super::schedule::{Named, Operand, Schedule};
 use super::{CpuError, memory, spread};
-use crate::plan::{Base, BindError, Binding, Plan, Port};
+use crate::plan::{Base, BindError, Binding, Following, Plan, Port};
 
 /// The memory of the request in a slot. Between requests only the holder of the slot touches it;
 /// posting the request publishes it.
@@ -22,6 +22,7 @@ pub struct RequestMemory {
     shares: Box<[[AtomicU64; 2]]>,
     /// What the plan's symbols stand for.
     symbols: Box<[AtomicU64]>,
+    loops: Box<[LoopState]>,
     profiling: AtomicBool,
     /// Locked when something has failed only.
     failure: Mutex<Option<Failure>>,
@@ -29,6 +30,15 @@ pub struct RequestMemory {
     /// The arena of tensors that stay in the host's memory.
     _host: MmapRaw,
     _scratch: MmapRaw,
+}
+
+/// A loop in the current request. Written by one worker while all others wait for it.
+#[derive(Default)]
+struct LoopState {
+    /// How many rounds there are at most.
+    rounds: AtomicU64,
+    round: AtomicU64,
+    goes_on: AtomicBool,
 }
 
 /// A port: its size, its address in the current request, and memory for callers whose own is not
@@ -97,6 +107,7 @@ impl RequestMemory {
             shares: plan.lengths.shares.iter().map(|_| Default::default()).collect(),
             lengths,
             symbols: plan.lengths.symbols.iter().map(|_| AtomicU64::default()).collect(),
+            loops: plan.lengths.loops.iter().map(|_| LoopState::default()).collect(),
             profiling: AtomicBool::new(false),
             failure: Mutex::new(None),
             arena,
@@ -178,33 +189,89 @@ impl RequestMemory {
             // SAFETY: the buffer has 8 bytes, as the plan was validated, and the call that wrote them
             // has returned.
             let found = unsafe { at.read_unaligned() };
-            let allowed = &plan.lengths.symbols[find.symbol];
-            let value = u64::try_from(found).ok().filter(|&value| allowed.allows(value));
-            let value = value.ok_or_else(|| {
-                let (symbol, allowed) = (allowed.name.clone(), allowed.clone());
-                BindError::Found { symbol, found, allowed }
-            })?;
-            self.symbols[find.symbol].store(value, Ordering::Relaxed);
-            let symbols = self.symbols();
-            let all = plan.lengths_of(&symbols);
-            for &entry in &find.following.table {
-                self.lengths[entry].store(all.entry(entry)?, Ordering::Relaxed);
-            }
-            for &share in &find.following.shares {
-                let ends = all.share(share)?;
-                let own = self.shares[share].iter().zip(ends);
-                own.for_each(|(own, end)| own.store(end, Ordering::Relaxed));
-            }
-            let shifts = find.following.shifts.iter();
-            let shifts: Vec<(usize, usize)> = shifts
-                .map(|&number| Ok((number, all.shift(number)? as usize)))
-                .collect::<Result<_, BindError>>()?;
-            let shift = |own: usize| {
-                shifts.iter().find(|(number, _)| *number == own).map_or(0, |(_, bytes)| *bytes)
-            };
-            find.moving.iter().for_each(|&operand| self.settle(schedule, operand, &shift));
+            self.decide(plan, schedule, &find.name, found)?;
         }
         Ok(())
+    }
+
+    /// Lets a name stand for a number, and all that follows from it.
+    fn decide(
+        &self,
+        plan: &Plan,
+        schedule: &Schedule,
+        name: &Named,
+        found: i64,
+    ) -> Result<(), BindError> {
+        let allowed = &plan.lengths.symbols[name.symbol];
+        let value = u64::try_from(found).ok().filter(|&value| allowed.allows(value));
+        let value = value.ok_or_else(|| {
+            let (symbol, allowed) = (allowed.name.clone(), allowed.clone());
+            BindError::Found { symbol, found, allowed }
+        })?;
+        self.symbols[name.symbol].store(value, Ordering::Relaxed);
+        let Following { table, shares, shifts } = &name.following;
+        if table.is_empty() && shares.is_empty() && shifts.is_empty() {
+            return Ok(());
+        }
+        let symbols = self.symbols();
+        let all = plan.lengths_of(&symbols);
+        for &entry in table {
+            self.lengths[entry].store(all.entry(entry)?, Ordering::Relaxed);
+        }
+        for &share in shares {
+            let ends = all.share(share)?;
+            let own = self.shares[share].iter().zip(ends);
+            own.for_each(|(own, end)| own.store(end, Ordering::Relaxed));
+        }
+        let shifts: Vec<(usize, usize)> = shifts
+            .iter()
+            .map(|&number| Ok((number, all.shift(number)? as usize)))
+            .collect::<Result<_, BindError>>()?;
+        let shift = |own: usize| {
+            shifts.iter().find(|(number, _)| *number == own).map_or(0, |(_, bytes)| *bytes)
+        };
+        name.moving.iter().for_each(|&operand| self.settle(schedule, operand, &shift));
+        Ok(())
+    }
+
+    /// Decides whether a loop, by its number, has another round, and lets its name stand for that.
+    ///
+    /// All workers wait meanwhile, with all that they have called complete.
+    pub fn turn(
+        &self,
+        plan: &Plan,
+        schedule: &Schedule,
+        of: usize,
+        is_end: bool,
+    ) -> Result<(), BindError> {
+        let (own, repeated) = (&self.loops[of], &schedule.loops[of]);
+        if !is_end {
+            let rounds = plan.lengths_of(&self.symbols()).rounds(of)?;
+            own.rounds.store(rounds.unwrap_or(u64::MAX), Ordering::Relaxed);
+        }
+        let round = if is_end { own.round.load(Ordering::Relaxed) + 1 } else { 0 };
+        let holds = |operand: usize| {
+            let at = self.operands[operand].load(Ordering::Relaxed);
+            // SAFETY: the buffer has a byte, as the plan was validated, and nobody writes it now.
+            unsafe { at.read() != 0 }
+        };
+        let goes_on =
+            round < own.rounds.load(Ordering::Relaxed) && repeated.condition.is_none_or(holds);
+        own.round.store(round, Ordering::Relaxed);
+        own.goes_on.store(goes_on, Ordering::Relaxed);
+        if !goes_on {
+            return Ok(());
+        }
+        let most = plan.lengths.symbols[repeated.round.symbol].most;
+        if round > most {
+            return Err(BindError::Rounds { most: most + 1 });
+        }
+        self.decide(plan, schedule, &repeated.round, i64::try_from(round).unwrap_or(i64::MAX))
+    }
+
+    /// Whether a loop goes on, as the last turn has decided.
+    pub fn goes_on(&self, of: usize) -> bool {
+        self.loops[of].goes_on.load(Ordering::Relaxed)
     }
 
     /// What the plan's symbols stand for: behind a run, also those that it has found.

@@ -8,8 +8,8 @@ use crate::plan::{Base, Following, Plan};
 /// The steps of all workers. Worker `w` of `T` has those of all units `u` with `u % T == w`, in
 /// the order of the plan.
 pub struct Schedule {
-    pub workers: Vec<Vec<Call>>,
-    /// Waits of all calls: a worker, and how many of its calls must be complete.
+    pub workers: Vec<Vec<Item>>,
+    /// Waits of all calls: a worker, and how many of its items must be complete.
     pub waits: Vec<(u32, u32)>,
     /// Buffers of all calls, in the order of the kernels' operands.
     pub operands: Vec<Operand>,
@@ -17,16 +17,45 @@ pub struct Schedule {
     pub scratch_bytes: usize,
     /// Names that data decide, in the order of calls.
     pub finds: Vec<Found>,
-    /// What says what follows from them, where there are some.
+    /// As those of the plan.
+    pub loops: Vec<Repeated>,
+    /// What says what follows from names, where a run decides some.
     pub plan: Option<Box<Plan>>,
+}
+
+/// What a worker does next.
+pub enum Item {
+    Call(Call),
+    /// A round of a loop, by its number, may begin.
+    Turn {
+        of: usize,
+        is_end: bool,
+    },
+}
+
+/// Items that are done round by round.
+pub struct Repeated {
+    /// For each worker where it begins, and where it ends: two turns among its items.
+    pub places: Vec<[usize; 2]>,
+    /// The name that stands for the number of the round.
+    pub round: Named,
+    /// In [`Schedule::operands`], what begins with zero when there is no other round.
+    pub condition: Option<usize>,
+    /// The first step, for messages.
+    pub step: usize,
 }
 
 /// A name that stands for what a call has calculated.
 pub struct Found {
-    /// Its number in the plan.
-    pub symbol: usize,
+    pub name: Named,
     /// In [`Schedule::operands`], the memory that holds the number.
     pub operand: usize,
+}
+
+/// A name that a run decides.
+pub struct Named {
+    /// Its number in the plan.
+    pub symbol: usize,
     /// What follows from it.
     pub following: Following,
     /// The operands that begin further on.
@@ -74,7 +103,8 @@ impl Schedule {
             operands: Vec::new(),
             scratch_bytes: scratch.next_multiple_of(PAGE) as usize,
             finds: Vec::new(),
-            plan: (!plan.lengths.finds.is_empty()).then(|| Box::new(plan.clone())),
+            loops: Vec::new(),
+            plan: plan.decides().then(|| Box::new(plan.clone())),
         };
         // Per step: its worker, and its place in the worker's list plus one.
         let mut places: Vec<(usize, u32)> = Vec::with_capacity(plan.steps.len());
@@ -82,6 +112,7 @@ impl Schedule {
         // only grow, so an earlier wait for the same or a later step need not be repeated.
         let mut known = vec![vec![0u32; threads]; threads];
         for (index, step) in plan.steps.iter().enumerate() {
+            schedule.turns(plan, index);
             let worker = step.unit as usize % threads;
             let mut latest = vec![0u32; threads];
             for &wait in &step.waits {
@@ -93,16 +124,13 @@ impl Schedule {
                 if other != worker && count > known[worker][other] {
                     known[worker][other] = count;
                     schedule.waits.push((other as u32, count));
-                    schedule.workers[other][count as usize - 1].awaited = true;
+                    if let Item::Call(call) = &mut schedule.workers[other][count as usize - 1] {
+                        call.awaited = true;
+                    }
                 }
             }
             let operand = schedule.operands.len();
-            schedule.operands.extend(step.buffers.iter().map(|&b| {
-                let buffer = &plan.buffers[b as usize];
-                let shifts = &plan.lengths.shifts;
-                let shift = shifts.binary_search_by_key(&b, |shift| shift.buffer).ok();
-                Operand::Buffer { base: buffer.base, offset: buffer.offset as usize, shift }
-            }));
+            schedule.operands.extend(step.buffers.iter().map(|&buffer| Operand::of(plan, buffer)));
             if plan.kernels[step.kernel as usize].scratch_bytes > 0 {
                 schedule.operands.push(Operand::Scratch { worker });
             }
@@ -110,14 +138,12 @@ impl Schedule {
             for find in plan.lengths.finds.iter().filter(|find| find.step as usize == index) {
                 let place = step.buffers.iter().position(|buffer| *buffer == find.buffer);
                 schedule.finds.push(Found {
-                    symbol: find.symbol as usize,
+                    name: Named::of(plan, find.symbol),
                     operand: operand + place.expect("the plan was validated"),
-                    following: plan.following(find),
-                    moving: Vec::new(),
                 });
             }
-            let calls = &mut schedule.workers[worker];
-            calls.push(Call {
+            let items = &mut schedule.workers[worker];
+            items.push(Item::Call(Call {
                 kernel: kernels[step.kernel as usize],
                 begin: step.begin as i64,
                 end: step.end as i64,
@@ -127,21 +153,66 @@ impl Schedule {
                 step: index,
                 awaited: false,
                 finds: first_find..schedule.finds.len(),
-            });
-            places.push((worker, calls.len() as u32));
+            }));
+            places.push((worker, items.len() as u32));
         }
-        let shift_of = |operand: &Operand| match operand {
-            Operand::Buffer { shift, .. } => *shift,
-            Operand::Scratch { .. } => None,
-        };
-        let shifts: Vec<_> = schedule.operands.iter().map(shift_of).collect();
-        for found in &mut schedule.finds {
-            let follows = |own: &usize| found.following.shifts.contains(own);
+        schedule.turns(plan, plan.steps.len());
+        let shifts: Vec<_> = schedule.operands.iter().map(Operand::shift).collect();
+        let found = schedule.finds.iter_mut().map(|found| &mut found.name);
+        for name in found.chain(schedule.loops.iter_mut().map(|own| &mut own.round)) {
+            let follows = |own: &usize| name.following.shifts.contains(own);
             let moving =
                 shifts.iter().enumerate().filter(|(_, own)| own.as_ref().is_some_and(follows));
-            found.moving = moving.map(|(operand, _)| operand).collect();
+            name.moving = moving.map(|(operand, _)| operand).collect();
         }
         schedule
+    }
+
+    /// Ends the loops that end in front of a step, and begins those that begin there.
+    fn turns(&mut self, plan: &Plan, step: usize) {
+        let loops = plan.lengths.loops.iter().enumerate();
+        // Those that have begun last end first.
+        for (of, _) in loops.clone().rev().filter(|(_, own)| own.end as usize == step) {
+            for (items, places) in self.workers.iter_mut().zip(&mut self.loops[of].places) {
+                places[1] = items.len();
+                items.push(Item::Turn { of, is_end: true });
+            }
+        }
+        for (of, own) in loops.filter(|(_, own)| own.first as usize == step) {
+            let places = self.workers.iter().map(|items| [items.len(); 2]).collect();
+            self.workers.iter_mut().for_each(|items| items.push(Item::Turn { of, is_end: false }));
+            let condition = own.condition.map(|buffer| {
+                self.operands.push(Operand::of(plan, buffer));
+                self.operands.len() - 1
+            });
+            let round = Named::of(plan, own.symbol);
+            self.loops.push(Repeated { places, round, condition, step });
+        }
+    }
+}
+
+impl Named {
+    /// A name by its number; which operands move is not known yet.
+    fn of(plan: &Plan, symbol: u32) -> Named {
+        let following = plan.following(symbol);
+        Named { symbol: symbol as usize, following, moving: Vec::new() }
+    }
+}
+
+impl Operand {
+    /// A buffer by its number.
+    fn of(plan: &Plan, number: u32) -> Operand {
+        let buffer = &plan.buffers[number as usize];
+        let shifts = &plan.lengths.shifts;
+        let shift = shifts.binary_search_by_key(&number, |shift| shift.buffer).ok();
+        Operand::Buffer { base: buffer.base, offset: buffer.offset as usize, shift }
+    }
+
+    fn shift(&self) -> Option<usize> {
+        match self {
+            Operand::Buffer { shift, .. } => *shift,
+            Operand::Scratch { .. } => None,
+        }
     }
 }
 
@@ -189,8 +260,9 @@ mod tests {
         assert_eq!(waits(4).len(), 7);
         let awaited = |threads| -> Vec<Vec<bool>> {
             let schedule = Schedule::new(&plan, &[nothing], threads);
-            let calls = schedule.workers.iter();
-            calls.map(|calls| calls.iter().map(|call| call.awaited).collect()).collect()
+            let awaited = |item: &Item| matches!(item, Item::Call(call) if call.awaited);
+            let workers = schedule.workers.iter();
+            workers.map(|items| items.iter().map(awaited).collect()).collect()
         };
         assert_eq!(awaited(1), [[false; 5]]);
         assert_eq!(awaited(2), [vec![false, true, false], vec![true, true]]);

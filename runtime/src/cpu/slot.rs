@@ -1,7 +1,7 @@
 //! The progress of one request, worker by worker, and its state.
 
 use super::bell::Bell;
-use super::sync::{AtomicU32, AtomicU64, Ordering};
+use super::sync::{AtomicU64, Ordering};
 
 /// The counters and state of a request in flight; a later request reuses it.
 #[repr(align(128))]
@@ -19,7 +19,7 @@ pub struct Slot {
 #[repr(align(128))]
 struct Progress {
     /// Calls completed, or [`LEFT`].
-    calls: AtomicU32,
+    calls: AtomicU64,
     bell: Bell,
 }
 
@@ -39,7 +39,7 @@ pub enum End {
 const ENDS: u64 = 4;
 
 /// More calls than a worker can have: it has done with the request, whatever became of it.
-const LEFT: u32 = u32::MAX;
+const LEFT: u64 = u64::MAX;
 
 impl Slot {
     /// A slot without a request.
@@ -103,14 +103,14 @@ impl Slot {
 
     /// Waits until a worker has completed that many calls or the request was stopped.
     #[inline]
-    pub fn wait(&self, worker: usize, calls: u32, spins: impl FnOnce() -> u32) {
+    pub fn wait(&self, worker: usize, calls: u64, spins: impl FnOnce() -> u32) {
         let Progress { calls: completed, bell } = &self.progress[worker];
         bell.wait(spins, || completed.load(Ordering::Acquire) >= calls || self.stopped());
     }
 
     /// Says that a worker has completed that many calls.
     #[inline]
-    pub fn complete(&self, worker: usize, calls: u32) {
+    pub fn complete(&self, worker: usize, calls: u64) {
         let progress = &self.progress[worker];
         progress.calls.store(calls, Ordering::Release);
         progress.bell.ring();

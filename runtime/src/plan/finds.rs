@@ -37,21 +37,9 @@ impl Plan {
     /// Whoever asks for a name comes behind the step that finds it.
     fn check_order_of(&self, find: &Find) -> Result<(), PlanError> {
         let behind = self.behind(find.step as usize);
-        let following = self.following(find);
-        let asks = |buffer: u32| {
-            let own = &self.buffers[buffer as usize];
-            let (first, end) = (own.offset / 8, (own.offset + own.bytes) / 8);
-            let entry = |number: &usize| (first..end).contains(&(*number as u64));
-            let shift = |number: &usize| self.lengths.shifts[*number].buffer == buffer;
-            own.base == Base::Lengths && following.table.iter().any(entry)
-                || following.shifts.iter().any(shift)
-        };
-        let shares = following.shares.iter().map(|&own| self.lengths.shares[own].step);
         let others = self.lengths.finds.iter().map(|other| other.step);
         let others = others.filter(|&other| other > find.step);
-        let kernels = self.steps.iter().enumerate();
-        let kernels = kernels.filter(|(_, step)| step.buffers.iter().any(|buffer| asks(*buffer)));
-        let mut all = kernels.map(|(step, _)| step as u32).chain(shares).chain(others);
+        let mut all = self.asking(find.symbol).into_iter().chain(others);
         match all.find(|&step| !behind[step as usize]) {
             None => Ok(()),
             Some(step) => {
@@ -61,14 +49,35 @@ impl Plan {
         }
     }
 
+    /// The steps that ask for a name which a run decides.
+    pub(super) fn asking(&self, symbol: u32) -> Vec<u32> {
+        let following = self.following(symbol);
+        let asks = |buffer: u32| {
+            let own = &self.buffers[buffer as usize];
+            let (first, end) = (own.offset / 8, (own.offset + own.bytes) / 8);
+            let entry = |number: &usize| (first..end).contains(&(*number as u64));
+            let shift = |number: &usize| self.lengths.shifts[*number].buffer == buffer;
+            own.base == Base::Lengths && following.table.iter().any(entry)
+                || following.shifts.iter().any(shift)
+        };
+        let shares = following.shares.iter().map(|&own| self.lengths.shares[own].step);
+        let kernels = self.steps.iter().enumerate();
+        let kernels = kernels.filter(|(_, step)| step.buffers.iter().any(|buffer| asks(*buffer)));
+        kernels.map(|(step, _)| step as u32).chain(shares).collect()
+    }
+
     /// Whether each step begins when `step` is done.
     fn behind(&self, step: usize) -> Vec<bool> {
         let mut behind = vec![false; self.steps.len()];
         let mut units = vec![false; self.units as usize];
         units[self.steps[step].unit as usize] = true;
+        let stretches = self.stretches();
         for (number, own) in self.steps.iter().enumerate().skip(step + 1) {
             let waits = |&wait: &u32| wait as usize == step || behind[wait as usize];
-            behind[number] = units[own.unit as usize] || own.waits.iter().any(waits);
+            // Units wait for each other where a loop begins or ends.
+            behind[number] = stretches[number] != stretches[step]
+                || units[own.unit as usize]
+                || own.waits.iter().any(waits);
             units[own.unit as usize] |= behind[number];
         }
         behind

@@ -22,6 +22,8 @@ pub struct Lengths {
     pub shifts: Vec<Shift>,
     /// The names that data decide, in the order of steps.
     pub finds: Vec<Find>,
+    /// The steps that are repeated, by where they begin; one around another comes first.
+    pub loops: Vec<Loop>,
 }
 
 /// A name that stands for what a step calculates. Nothing that follows from it is read before
@@ -34,6 +36,23 @@ pub struct Find {
     pub symbol: u32,
     /// What holds the number, an integer of 64 bits.
     pub buffer: u32,
+}
+
+/// Steps that are done round by round. All units wait for each other in front of each round, and behind the last
+/// one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    /// The first step.
+    pub first: u32,
+    /// One past the last step.
+    pub end: u32,
+    /// The name, by its number, that stands for the number of the round, from 0 on. Only these steps ask
+    /// for it. It is no more than the name allows: a run in which it would be ends with an error.
+    pub symbol: u32,
+    /// How many rounds there are, none where it is below zero; as many as the condition holds without it.
+    pub rounds: Option<Length>,
+    /// The buffer whose first byte is zero when there is no other round.
+    pub condition: Option<u32>,
 }
 
 /// What follows from a name, by number: entries of the table, shares and shifts.
@@ -90,6 +109,8 @@ pub enum BindError {
     Outside { symbol: String, found: u64, allowed: Symbol },
     #[error("`{symbol}` came out as {found}, and the model was compiled for {allowed}")]
     Found { symbol: String, found: i64, allowed: Symbol },
+    #[error("a loop goes on after {most} rounds, the most that it was compiled for")]
+    Rounds { most: u64 },
     #[error("no input says how long `{symbol}` is; it was compiled for {allowed}")]
     Unknown { symbol: String, allowed: Symbol },
     #[error("the model has no dimension named `{name}`; it has {known:?}")]
@@ -232,25 +253,40 @@ impl Plan {
         Valued { plan: self, symbols }
     }
 
-    /// Returns whether data decide what a name stands for.
+    /// Returns whether data, or a loop, decide what a name stands for.
     pub fn finds(&self, name: &str) -> bool {
-        let symbols = &self.lengths.symbols;
-        self.lengths
-            .finds
-            .iter()
-            .any(|find| symbols.get(find.symbol as usize).is_some_and(|symbol| symbol.name == name))
+        let symbol = |number: u32| self.lengths.symbols.get(number as usize);
+        let mut decided = self.decided().into_iter().filter_map(symbol);
+        decided.any(|symbol| symbol.name == name)
     }
 
-    /// What is known when a name is that data decide: what follows from it and from none that is found
-    /// later.
-    pub fn following(&self, find: &Find) -> Following {
-        let Lengths { symbols, table, shares, shifts, finds, .. } = &self.lengths;
-        let name = |find: &Find| symbols.get(find.symbol as usize).map_or("", |own| &own.name);
-        let later: Vec<&str> =
-            finds.iter().skip_while(|other| *other != find).skip(1).map(name).collect();
+    /// Returns whether a run decides any name.
+    pub fn decides(&self) -> bool {
+        !self.lengths.finds.is_empty() || !self.lengths.loops.is_empty()
+    }
+
+    /// The names that a run decides, by number: each is known when the ones before are.
+    fn decided(&self) -> Vec<u32> {
+        let Lengths { finds, loops, .. } = &self.lengths;
+        let finds = finds.iter().map(|find| (find.step.saturating_add(1), 0, find.symbol));
+        // One around another begins before it.
+        let loops = loops.iter().map(|own| (own.first, 1, own.symbol));
+        let mut all: Vec<_> = finds.chain(loops).collect();
+        all.sort_by_key(|&(step, kind, _)| (step, kind));
+        all.into_iter().map(|(_, _, symbol)| symbol).collect()
+    }
+
+    /// What is known when a name is, by its number, that a run decides: what follows from it and from none
+    /// that is decided later.
+    pub fn following(&self, symbol: u32) -> Following {
+        let Lengths { symbols, table, shares, shifts, .. } = &self.lengths;
+        let name = |symbol: u32| symbols.get(symbol as usize).map_or("", |own| &own.name);
+        let decided = self.decided();
+        let behind = decided.iter().skip_while(|other| **other != symbol).skip(1);
+        let later: Vec<&str> = behind.map(|&other| name(other)).collect();
         let own = |length: &Length| {
             let names = length.symbols();
-            names.contains(&name(find)) && !names.iter().any(|name| later.contains(name))
+            names.contains(&name(symbol)) && !names.iter().any(|name| later.contains(name))
         };
         let numbers = |all: &mut dyn Iterator<Item = &Length>| {
             all.enumerate().filter(|(_, length)| own(length)).map(|(number, _)| number).collect()
@@ -377,6 +413,13 @@ impl Valued<'_> {
             let end = length.range(&range).and_then(|[_, end]| u64::try_from(end.max(0)).ok());
             Ok(end.map_or(most, |end| end.min(most)))
         })
+    }
+
+    /// How often a loop is done, by its number, where that is said.
+    pub fn rounds(&self, number: usize) -> Result<Option<u64>, BindError> {
+        let own = self.plan.lengths.loops[number].rounds.as_ref();
+        let rounds = own.map(|own| self.value(&|| format!("the rounds of loop {number}"), own));
+        Ok(rounds.transpose()?.map(|rounds| u64::try_from(rounds).unwrap_or(0)))
     }
 
     /// An entry of the table, by its number.

@@ -42,6 +42,15 @@ pub enum PlanError {
     Find { find: usize, step: u32, symbol: u32, buffer: u32 },
     #[error("step {step} asks for `{symbol}`, and does not wait for step {find}, which finds it")]
     Early { step: u32, symbol: String, find: u32 },
+    #[error(
+        "loop {number} repeats the steps {first} to {end}: there are {steps}, it cuts the one before in two, or its \
+         name or condition is none"
+    )]
+    Loop { number: usize, first: u32, end: u32, steps: usize },
+    #[error("{who} asks for `{symbol}`, which only steps {first} to {end} know")]
+    Outside { who: String, symbol: String, first: u32, end: u32 },
+    #[error("step {step} waits for step {wait}, and a loop begins or ends between")]
+    WaitAcross { step: usize, wait: u32 },
     #[error("`{symbol}` is a length of an input, and data decide it")]
     FoundInput { symbol: String },
     #[error("{kind} `{name}` has {rank} dimensions, and {lengths} lengths")]
@@ -104,6 +113,7 @@ impl Plan {
         self.check_steps()?;
         self.check_aliases()?;
         self.check_lengths_of()?;
+        self.check_loops()?;
         self.check_finds()
     }
 
@@ -159,7 +169,8 @@ impl Plan {
         let ports = lengths.inputs.iter().chain(&lengths.outputs).flatten();
         let shares = lengths.shares.iter().map(|own| &own.tasks);
         let shifts = lengths.shifts.iter().map(|own| &own.bytes);
-        let all = ports.chain(&lengths.table).chain(shares).chain(shifts);
+        let rounds = lengths.loops.iter().filter_map(|own| own.rounds.as_ref());
+        let all = ports.chain(&lengths.table).chain(shares).chain(shifts).chain(rounds);
         for length in all {
             if !length.symbols().into_iter().all(known) {
                 let known = lengths.symbols.iter().map(|symbol| symbol.name.clone()).collect();

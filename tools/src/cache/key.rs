@@ -47,7 +47,8 @@ pub(super) fn seen(model: &Path, options: &Options, inputs: &[(String, String)])
     hasher.word(&options.import.file);
     let import = &options.import;
     let open = (&import.shapes, &import.offered, &import.symbols, &import.dims, &import.tensors);
-    hasher.word(&format!("{open:?}{:?}", import.aliases));
+    let unroll = import.unroll || options.simulate;
+    hasher.word(&format!("{open:?}{:?}{unroll}{}", import.aliases, import.rounds));
     let kind = model.extension().unwrap_or_default();
     hasher.word(&kind.to_string_lossy());
     hasher.word(&hash_file(model).ok()?);

@@ -43,6 +43,13 @@ pub struct CompileArgs {
     /// past=present or past_*=present_*; `caches` is each input that a model has for nothing else
     #[arg(long, value_name = "INPUT=OUTPUT|caches")]
     pub alias: Vec<weft_onnx::Alias>,
+    /// Write loops out, for up to 4,096 rounds, and do both branches of an If, instead of repeating and choosing in a run.
+    #[arg(long)]
+    pub unroll: bool,
+    /// The most rounds of a loop that nothing in the model bounds; a run in which there would be more ends with an
+    /// error.
+    #[arg(long, value_name = "N", default_value_t = i32::MAX as u32)]
+    pub rounds: u32,
     /// How many tensors an input holds that is a sequence, or optional, as NAME=3: they are the inputs NAME.0, NAME.1
     /// and so on, or NAME.
     #[arg(long, value_name = "NAME=N")]
@@ -152,6 +159,7 @@ impl CompileArgs {
                 false => options.import.dims.push(symbol.clone()),
             }
         }
+        (options.import.unroll, options.import.rounds) = (self.unroll, self.rounds);
         options.import.aliases.clone_from(&self.alias);
         for tensors in &self.tensors {
             let parsed = tensors.rsplit_once('=').map(|(name, count)| (name, count.parse()));

@@ -3,6 +3,7 @@
 
 mod caches;
 mod found;
+mod loops;
 mod net;
 mod random;
 mod run;
@@ -381,17 +382,6 @@ fn operators_that_are_refused() {
         net.op("Tile", &[&row, &all], &[])
     });
     assert!(rows.contains("what it makes is decided by `seq`"), "{rows}");
-    let collected = told(&|net, x| {
-        let (rounds, zero) = (net.longs(&[5]), net.scalar(0.0));
-        let types = [DataType::Int64, DataType::Bool, DataType::Float];
-        let body = net.body("body", &types, |net, given| {
-            let sum = net.op("ReduceSum", &[&given[2]], &[int("keepdims", 0)]);
-            let more = net.op("Greater", &[&sum, &zero], &[]);
-            vec![more, net.op("Neg", &[&given[2]], &[]), sum]
-        });
-        net.several("Loop", &[&rounds, "", x], &[body], 2)[1].clone()
-    });
-    assert!(collected.contains("a condition says when it runs how many there are"), "{collected}");
     let norm = told(&|net, x| net.op("LpNormalization", &[x], &[int("axis", 0)]));
     assert!(norm.contains("it folds along `seq`, and may count on how many"), "{norm}");
     let flat = told(&|net, x| {

@@ -27,8 +27,10 @@ enum Step {
     Normalise,
     Append,
     Choose,
-    Repeat,
+    Repeat(i64),
     EachRow,
+    Recur,
+    Scan,
     Keep,
 }
 
@@ -51,8 +53,10 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Normalise),
         1 => Just(Step::Append),
         1 => Just(Step::Choose),
-        1 => Just(Step::Repeat),
+        1 => prop_oneof![Just(5), Just(20)].prop_map(Step::Repeat),
         1 => Just(Step::EachRow),
+        1 => Just(Step::Recur),
+        1 => Just(Step::Scan),
         2 => Just(Step::Keep),
     ]
 }
@@ -154,11 +158,11 @@ impl Grown {
                 self.net.op("Concat", &[&x, &y], &[int("axis", 1)])
             }
             Step::Choose => self.choose(&x),
-            Step::Repeat => self.repeat(&x),
-            Step::EachRow if self.is_sequence && !self.is_found && self.most <= 12 => {
-                self.each_row(&x)
-            }
-            Step::EachRow => x,
+            Step::Repeat(rounds) => self.repeat(&x, rounds),
+            Step::EachRow if self.is_sequence && !self.is_found => self.each_row(&x),
+            Step::Recur if self.is_sequence => self.recur(&x),
+            Step::Scan if self.is_sequence && !self.is_found => self.scan(&x),
+            Step::EachRow | Step::Recur | Step::Scan => x,
             Step::Keep if self.is_sequence => self.keep(&x),
             Step::Keep => x,
             Step::Sum | Step::Most | Step::Attend | Step::Positions => x,
@@ -187,24 +191,63 @@ impl Grown {
         self.net.op("Compress", &[x, &kept], &[int("axis", 1)])
     }
 
+    /// A product and a sum, as often as there are rows.
+    fn recur(&mut self, x: &str) -> String {
+        let shape = self.op("Shape", &[x]);
+        let one = self.net.longs(&[1]);
+        let rounds = self.op("Gather", &[&shape, &one]);
+        let w = self.weight(&[self.width, self.width]);
+        let types = [DataType::Int64, DataType::Bool, DataType::Float];
+        let body = self.net.body("body", &types, |net, given| {
+            let y = net.op("MatMul", &[&given[2], &w], &[]);
+            let y = net.op("Tanh", &[&y], &[]);
+            let y = net.op("Add", &[&y, x], &[]);
+            vec![net.op("Identity", &[&given[1]], &[]), y]
+        });
+        self.net.op("Loop", &[&rounds, "", x], &[body])
+    }
+
+    /// The greatest of the rows from each on, by a scan from the last one.
+    fn scan(&mut self, x: &str) -> String {
+        let axis = self.net.longs(&[1]);
+        let start = self.net.op("ReduceSum", &[x, &axis], &[int("keepdims", 0)]);
+        let body = self.net.body("body", &[DataType::Float; 2], |net, given| {
+            let most = net.op("Max", &[&given[0], &given[1]], &[]);
+            vec![most.clone(), most]
+        });
+        let attributes = [
+            body,
+            int("num_scan_inputs", 1),
+            ints("scan_input_axes", &[1]),
+            ints("scan_input_directions", &[1]),
+            ints("scan_output_axes", &[1]),
+        ];
+        self.net.several("Scan", &[&start, x], &attributes, 2).remove(1)
+    }
+
     /// One of two branches, by a sum.
     fn choose(&mut self, x: &str) -> String {
         // No sum of what is stacked, or of shares, is near.
         let bound = self.net.scalar(0.37);
         let sum = self.net.op("ReduceSum", &[x], &[int("keepdims", 0)]);
         let more = self.op("Greater", &[&sum, &bound]);
-        let branch = |net: &mut Net, name: &str, operator: &str| {
-            net.body(name, &[], |net, _| vec![net.op(operator, &[x], &[])])
+        let branch = |net: &mut Net, name: &str, operator: &str, times: usize| {
+            net.body(name, &[], |net, _| {
+                let again = |y: String, _| net.op(operator, &[&y], &[]);
+                vec![(0..times).fold(x.to_owned(), again)]
+            })
         };
-        let yes = branch(&mut self.net, "then_branch", "Tanh");
-        let no = branch(&mut self.net, "else_branch", "Neg");
+        // Long ones are not both done.
+        let times = if self.width % 3 == 0 { 5 } else { 1 };
+        let yes = branch(&mut self.net, "then_branch", "Tanh", times);
+        let no = branch(&mut self.net, "else_branch", "Neg", times);
         self.net.op("If", &[&more], &[yes, no])
     }
 
-    /// Halves for as long as a sum is more than a number, five times at most.
-    fn repeat(&mut self, x: &str) -> String {
+    /// Halves for as long as a sum is more than a number, so many times at most.
+    fn repeat(&mut self, x: &str, rounds: i64) -> String {
         let half = self.net.scalar(0.5);
-        let rounds = self.net.longs(&[5]);
+        let rounds = self.net.longs(&[rounds]);
         let bound = self.net.scalar(3.03);
         let body = self.net.body(
             "body",
@@ -276,7 +319,7 @@ proptest! {
         steps.iter().for_each(|&step| grown.grow(step));
         let subject = Subject::new(grown.net, &[&grown.value]);
         // Whose first row is read has one.
-        let first = steps.iter().any(|step| matches!(step, Step::First | Step::EachRow));
+        let first = steps.iter().any(|step| matches!(step, Step::First | Step::EachRow | Step::Scan));
         let mut symbols = vec![symbol("seq", u64::from(first), most)];
         symbols.extend(batch.map(|most| symbol("batch", 0, most)));
         for units in [1, 2] {

@@ -18,6 +18,8 @@ use super::net::{Dim, Net};
 pub struct Subject {
     folder: tempfile::TempDir,
     inputs: Vec<(DataType, Vec<Dim>)>,
+    /// Whether it has a loop that nothing bounds, which cannot be written out.
+    pub open_loops: bool,
 }
 
 /// Lengths by name.
@@ -34,7 +36,12 @@ impl Subject {
         let folder = tempfile::tempdir().expect("a folder");
         let inputs = net.inputs.clone();
         std::fs::write(folder.path().join("net.onnx"), net.finish(outputs)).expect("written");
-        Self { folder, inputs }
+        Self { folder, inputs, open_loops: false }
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
     }
 
     fn path(&self) -> PathBuf {
@@ -119,10 +126,11 @@ impl Subject {
         self.inputs.iter().zip(&shapes).map(tensor).collect()
     }
 
-    /// What the interpreter makes of it.
+    /// What the interpreter makes of it, with loops written out where they have an end.
     pub fn expected(&self, lengths: &Lengths, data: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let context = weft::context();
         let mut options = Options::default();
+        options.import.unroll = !self.open_loops;
         let symbols = lengths.iter().map(|(name, value)| (name.clone(), *value as i64));
         options.import.symbols = symbols.collect();
         let unit = Unit::open(&context, &self.path(), options).expect("it is a model");

@@ -1,13 +1,17 @@
 //! Control flow, which is decided here.
 //!
 //! ```text
-//! If     the branch that a known condition takes; else both, and a choice between their results
-//! Loop   its body, as often as a number says that is known, or the greatest that it may be; where a
-//!        run, or a length, decides how often, rounds behind the end change nothing
+//! If     the branch that a known condition takes; else both, and a choice between their results, where they are
+//!        short; else the one that a run takes (`rolled.rs`)
+//! Loop   its body, as often as a number says that is known, where that is not often; else it is repeated in a run
+//!        (`rolled.rs`)
 //! ```
 //!
-//! What a run could go on with for ever is refused, and so is what it makes more or less of.
+//! A loop that cannot be repeated, for what it carries changes its shape, or on a machine that repeats nothing, is
+//! written out for the greatest number of rounds that it may have: those behind the end change nothing. Then what a
+//! run could go on with for ever is refused, and so is what it makes more or less of.
 
+use super::rolled::Repeated;
 use super::structure::Site;
 use super::{Bound, Planner};
 use crate::elements::{Elements, Scalar};
@@ -23,6 +27,12 @@ use crate::payload::identity;
 
 /// The most rounds of a loop that are unrolled.
 pub const ROUNDS_MAX: usize = 1 << 12;
+
+/// The most rounds of a loop that are unrolled though it could be repeated: kernels of several rounds are joined.
+pub const ROUNDS_FEW: usize = 8;
+
+/// The most steps of two branches that are both done.
+const STEPS_FEW: usize = 6;
 
 /// `If`.
 pub fn branch<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bound>> {
@@ -40,20 +50,29 @@ pub fn branch<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     if let Some(yes) = known.filter(|_| condition.fixed) {
         return take(planner, yes);
     }
-    let both = take(planner, true).and_then(|yes| Ok((yes, take(planner, false)?)));
-    let chosen = both.and_then(|(yes, no)| {
-        let pairs = yes.iter().zip(&no);
-        pairs.map(|(yes, no)| choose(planner, site, condition, [yes, no])).collect()
+    let first = planner.graph.steps.len();
+    let chosen = planner.attempt(|planner| {
+        let both = [take(planner, true)?, take(planner, false)?];
+        let pairs = both[0].iter().zip(&both[1]);
+        pairs.map(|(yes, no)| choose(planner, site, condition, [yes, no])).collect::<Result<_>>()
     });
-    match (chosen, known) {
-        // The caller says what it will be.
-        (Err(_), Some(yes)) => take(planner, yes),
-        (chosen, _) => chosen,
+    let long = chosen.is_err() || planner.graph.steps.len() - first > STEPS_FEW;
+    if !long || planner.unrolls {
+        return match (chosen, known) {
+            // The caller says what it will be.
+            (Err(_), Some(yes)) => take(planner, yes),
+            (chosen, _) => chosen,
+        };
+    }
+    match (planner.attempt(|planner| planner.either(site, condition, branches)), known) {
+        (Ok(one), _) => Ok(one),
+        (Err(_), Some(yes)) if chosen.is_err() => take(planner, yes),
+        (Err(_), _) => chosen,
     }
 }
 
 /// The outputs of a branch, as many as its node has.
-fn results<'m>(
+pub(super) fn results<'m>(
     planner: &mut Planner<'m>,
     site: &Site<'m>,
     body: &'m Graph,
@@ -124,8 +143,7 @@ fn select(condition: &Operand, yes: Operand, no: Operand) -> Plan {
 pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Bound>> {
     let rounds = Rounds::of(planner, site)?;
     let carried = site.inputs_from(2).iter();
-    let mut carried: Vec<_> =
-        carried.map(|input| input.clone().unwrap_or(Bound::Nothing)).collect();
+    let carried: Vec<_> = carried.map(|input| input.clone().unwrap_or(Bound::Nothing)).collect();
     let body = site.body("body", 2 + carried.len())?;
     let Some(scans) = body.outputs.len().checked_sub(1 + carried.len()) else {
         return Err(site
@@ -135,6 +153,75 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
             .help("a condition, one for each value, and what is collected")
             .invalid());
     };
+    let bounded = rounds.most.is_some_and(|most| most <= ROUNDS_MAX as i64);
+    let few = rounds.length.is_none() && rounds.most.is_some_and(|most| most <= ROUNDS_FEW as i64);
+    let written_out = |planner: &mut Planner<'m>| {
+        planner.attempt(|planner| unrolled(planner, site, &rounds, (body, carried.clone(), scans)))
+    };
+    let rolled = |planner: &mut Planner<'m>| {
+        planner.attempt(|planner| repeated(planner, site, &rounds, (body, &carried, scans)))
+    };
+    if planner.unrolls {
+        return written_out(planner);
+    }
+    if few {
+        return written_out(planner).or_else(|why| rolled(planner).map_err(|_| why));
+    }
+    rolled(planner)
+        .or_else(|own| written_out(planner).map_err(|why| if bounded { why } else { own }))
+}
+
+/// A loop that a run repeats.
+fn repeated<'m>(
+    planner: &mut Planner<'m>,
+    site: &Site<'m>,
+    rounds: &Rounds,
+    (body, carried, scans): (&'m Graph, &[Bound], usize),
+) -> Result<Vec<Bound>> {
+    let unbounded = planner.most_rounds;
+    let bounded = rounds.most.filter(|&most| most < unbounded);
+    let counted = match (&rounds.length, bounded, site.optional(0)) {
+        (Some(length), _, _) => Some(length.clone()),
+        (None, Some(most), _) => Some(Length::number(most)),
+        (None, None, Some(Bound::Tensor(id))) if rounds.most.is_none() => {
+            let own = planner.step("Loop", site.name, rounds_left(&planner.operand(*id)))[0];
+            Some(planner.find(site.name, own, unbounded))
+        }
+        (None, None, _) => None,
+    };
+    let nothing = Bound::Nothing;
+    let own = Repeated {
+        body,
+        rounds: counted,
+        most: bounded.unwrap_or(unbounded),
+        condition: Some(site.optional(1).unwrap_or(&nothing)),
+        carried,
+        reads: &[],
+        writes: &vec![(0, false); scans],
+    };
+    planner.repeat(site, &own)
+}
+
+/// The number of rounds of a loop that data decide: none where it is below zero. More than may be ends the run.
+fn rounds_left(number: &Operand) -> Plan {
+    let ty = TensorType::temporary(ElementType::I64, &[1]);
+    let rank = number.rank();
+    Plan::new(vec![number.clone()], vec![ty], move |b, args| {
+        let inputs = [(&args[0], vec![Linear::constant(1, 0); rank])];
+        vec![b.map_at(ElementType::I64, &[1], &inputs, |calc, x| {
+            let zero = calc.int_like(x[0], 0);
+            calc.max(x[0], zero)
+        })]
+    })
+}
+
+/// A loop that is written out.
+fn unrolled<'m>(
+    planner: &mut Planner<'m>,
+    site: &Site<'m>,
+    rounds: &Rounds,
+    (body, mut carried, scans): (&'m Graph, Vec<Bound>, usize),
+) -> Result<Vec<Bound>> {
     let mut condition = match site.optional(1) {
         None | Some(Bound::Nothing) => truth(planner, true),
         Some(condition) => condition.clone(),
@@ -143,13 +230,13 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     let mut round = 0;
     let mut open = Open::default();
     while rounds.most.is_none_or(|rounds| (round as i64) < rounds) {
-        if !open.goes_on(planner, site, (&rounds, round), &condition)? {
+        if !open.goes_on(planner, site, (rounds, round), &condition)? {
             break;
         }
         if round == ROUNDS_MAX {
             return Err(too_long(site));
         }
-        let made = one_round(planner, site, (body, round, &rounds), &condition, &carried)?;
+        let made = one_round(planner, site, (body, round, rounds), &condition, &carried)?;
         let mut made = made.into_iter();
         condition = made.next().expect("a body makes its condition");
         let next: Vec<_> = made.by_ref().take(carried.len()).collect();
@@ -175,7 +262,7 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     let mut results = carried;
     if round == 0 && scans > 0 {
         // Never run, but its types are asked for.
-        let made = one_round(planner, site, (body, 0, &rounds), &condition, &results)?;
+        let made = one_round(planner, site, (body, 0, rounds), &condition, &results)?;
         for one in made.into_iter().skip(1 + results.len()) {
             let Bound::Tensor(id) = one else { return Err(collects(site, &one)) };
             let ty = planner.operand(id).ty;
@@ -220,7 +307,12 @@ impl Rounds {
             let length = if some { length.clone() } else { length.greatest(&Length::default()) };
             return Ok(Self { most, length: Some(length) });
         }
-        Ok(Self { most: site.integer(0, "M")?, length: None })
+        // A number that a run decides bounds nothing.
+        let known = match site.optional(0) {
+            Some(Bound::Tensor(id)) if !planner.unrolls => planner.operand(*id).known.is_some(),
+            _ => true,
+        };
+        Ok(Self { most: if known { site.integer(0, "M")? } else { None }, length: None })
     }
 
     /// The number of a round, as its body is told: of those behind the end, that of the last one, so that
@@ -339,7 +431,7 @@ pub fn too_long(site: &Site<'_>) -> crate::ImportError {
         .unsupported()
 }
 
-fn collects(site: &Site<'_>, found: &Bound) -> crate::ImportError {
+pub(super) fn collects(site: &Site<'_>, found: &Bound) -> crate::ImportError {
     site.node.report(format!("collects {}", found.kind())).help("a tensor of each round").invalid()
 }
 

@@ -190,7 +190,7 @@ pub fn unique<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
 
 impl Planner<'_> {
     /// A value as it is calculated in a run: also one whose elements follow from lengths.
-    fn calculated(&mut self, id: ValueId) -> ValueId {
+    pub(super) fn calculated(&mut self, id: ValueId) -> ValueId {
         match self.graph.values[id.0].numbers.is_some() {
             true => self.written_numbers(id),
             false => id,
@@ -209,7 +209,7 @@ impl Planner<'_> {
 
     /// A new length, which is the number that a value holds: a tensor of one integer of 64 bits, which a
     /// step makes.
-    fn find(&mut self, name: &str, count: ValueId, most: i64) -> Length {
+    pub(super) fn find(&mut self, name: &str, count: ValueId, most: i64) -> Length {
         let symbol = self.graph.symbols.find(name, most.unsigned_abs());
         self.graph.finds.push((symbol.name.clone(), count));
         Length::symbol(&symbol.name)
@@ -248,7 +248,7 @@ impl Planner<'_> {
     }
 
     /// The results of a plan that knows of lengths, as long as `said` has them.
-    fn told_step(
+    pub(super) fn told_step(
         &mut self,
         (kind, name): (&'static str, &str),
         plan: Plan,

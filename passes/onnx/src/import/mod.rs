@@ -3,10 +3,11 @@
 //! First every node is planned: operands, types, what is known. Then what the outputs depend on is
 //! written. What decides shapes is calculated on the way and leaves no trace.
 //!
-//! Sequences and optional values are tuples of tensors here, and control flow is unrolled
-//! (`control.rs`): neither is left in the module.
+//! Sequences and optional values are tuples of tensors here, and not left in the module. Control flow is unrolled
+//! where that is known to be short (`control.rs`), and repeated otherwise (`rolled.rs`).
 
 mod asked;
+mod body;
 mod control;
 mod flex;
 mod found;
@@ -16,6 +17,7 @@ mod gradient;
 mod grow;
 mod lookup;
 mod outputs;
+mod rolled;
 mod scan;
 mod scope;
 mod sequence;
@@ -100,9 +102,19 @@ pub fn check(model: &Model, options: &Options) -> Result<()> {
 /// The source of a value.
 enum Source {
     Input(usize),
-    Weight { name: String, hash: String },
+    Weight {
+        name: String,
+        hash: String,
+    },
     Literal(Elements),
-    Result { step: usize, index: usize },
+    Result {
+        step: usize,
+        index: usize,
+    },
+    /// What a body, by its number, holds from round to round.
+    State {
+        body: usize,
+    },
 }
 
 /// A value and what is known of it.
@@ -131,6 +143,8 @@ struct Step {
     name: String,
     plan: Plan,
     lengths: StepLengths,
+    /// The body that it repeats, by its number; it has no payload then.
+    repeats: Option<usize>,
 }
 
 /// Everything that is to be written.
@@ -144,6 +158,8 @@ struct Graph {
     finds: Vec<(String, ValueId)>,
     /// Inputs in whose memory an output lies.
     grown: Vec<Grown>,
+    /// What is repeated; one around another comes first.
+    bodies: Vec<body::Body>,
 }
 
 /// What a name stands for.
@@ -175,6 +191,8 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
         weights: BTreeMap::new(),
         scratch: None,
         refused: None,
+        unrolls: options.unroll,
+        most_rounds: options.rounds.into(),
         graph: Graph {
             inputs: vec![],
             values: vec![],
@@ -183,6 +201,7 @@ fn plan(model: &Model, options: &Options) -> Result<Graph> {
             symbols,
             finds: vec![],
             grown: vec![],
+            bodies: vec![],
         },
     };
     for (input, port) in model.graph.inputs.iter().zip(ports) {
@@ -212,6 +231,10 @@ struct Planner<'m> {
     scratch: Option<Context>,
     /// What does not go with lengths, of the steps of the node that is planned.
     refused: Option<ImportError>,
+    /// Whether no loop may be left.
+    unrolls: bool,
+    /// The most rounds of a loop that nothing bounds.
+    most_rounds: i64,
     graph: Graph,
 }
 
@@ -426,7 +449,7 @@ impl<'m> Planner<'m> {
         let name = format!("{}{name}", self.path());
         let types = plan.results.clone();
         let lengths = found.step.clone();
-        self.graph.steps.push(Step { kind, name, plan, lengths });
+        self.graph.steps.push(Step { kind, name, plan, lengths, repeats: None });
         let results = types.into_iter().enumerate().map(|(index, ty)| {
             let Lengths { dims, numbers } = found.of_result(index, &ty);
             let known = known.as_ref().map(|known| known[index].clone());

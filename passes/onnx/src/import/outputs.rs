@@ -41,7 +41,7 @@ impl Planner<'_> {
     }
 
     /// The value of which another one is only another shape, as far as steps say.
-    fn shown(&self, id: ValueId) -> ValueId {
+    pub(super) fn shown(&self, id: ValueId) -> ValueId {
         let Source::Result { step, .. } = self.graph.values[id.0].source else { return id };
         let step = &self.graph.steps[step];
         let seen = step.plan.operands.first().filter(|_| SHAPES.contains(&step.kind));
@@ -57,7 +57,7 @@ impl Planner<'_> {
                 let seen = step.plan.operands.first().map(|operand| operand.id);
                 SHAPES.contains(&step.kind) && seen.is_some_and(|id| self.shows_input(id))
             }
-            Source::Weight { .. } | Source::Literal(_) => false,
+            Source::Weight { .. } | Source::Literal(_) | Source::State { .. } => false,
         }
     }
 

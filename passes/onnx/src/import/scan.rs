@@ -1,6 +1,9 @@
-//! `Scan`: a body for each element along an axis, unrolled.
+//! `Scan`: a body for each element along an axis.
 
-use super::control::{ROUNDS_MAX, too_long};
+use weft_runtime::length::Length;
+
+use super::control::{ROUNDS_FEW, ROUNDS_MAX, too_long};
+use super::rolled::Repeated;
 use super::structure::Site;
 use super::{Bound, Planner};
 use crate::error::Result;
@@ -121,6 +124,34 @@ fn directions(site: &Site<'_>, name: &str, count: usize) -> Result<Vec<bool>> {
 }
 
 impl<'m> Scan<'m> {
+    /// The same, repeated when the model runs.
+    fn repeated(
+        &self,
+        planner: &mut Planner<'m>,
+        site: &Site<'m>,
+        ids: &[ValueId],
+        (most, length): (i64, &Option<Length>),
+    ) -> Result<Vec<ValueId>> {
+        let carried: Vec<_> = ids[..self.carried].iter().map(|&id| Bound::Tensor(id)).collect();
+        let reads = ids[self.carried..].iter().zip(&self.reads);
+        let reads: Vec<_> = reads.map(|(&id, &(axis, back))| (id, axis, back)).collect();
+        let own = Repeated {
+            body: self.body,
+            rounds: Some(length.clone().unwrap_or_else(|| Length::number(most))),
+            most,
+            condition: None,
+            carried: &carried,
+            reads: &reads,
+            writes: &self.writes,
+        };
+        let results = planner.repeat(site, &own)?;
+        let tensor = |one: Bound| match one {
+            Bound::Tensor(id) => Ok(id),
+            other => Err(site.wrong_kind("state", &other, "a tensor")),
+        };
+        results.into_iter().map(tensor).collect()
+    }
+
     /// The values that are carried out of the last round, and what was collected.
     fn run(
         &self,
@@ -136,6 +167,26 @@ impl<'m> Scan<'m> {
         if extents.iter().any(|&extent| extent != length) {
             let report = site.node.report(format!("scans {extents:?} elements"));
             return Err(report.help("as many of every input").invalid());
+        }
+        let lengths = scanned.iter().zip(&self.reads);
+        let mut lengths =
+            lengths.map(|(&id, (axis, _))| planner.operand(id).length(*axis).cloned());
+        let first = lengths.next().flatten();
+        if let Some(other) = lengths.find(|other| *other != first) {
+            let text =
+                |own: Option<Length>| own.unwrap_or_else(|| Length::number(length)).to_string();
+            let report =
+                site.node.report(format!("scans {} elements, and {}", text(first), text(other)));
+            return Err(report.help("as many of every input").unsupported());
+        }
+        let few = length <= ROUNDS_FEW as i64 && first.is_none();
+        if !planner.unrolls && !few {
+            let repeated =
+                planner.attempt(|planner| self.repeated(planner, site, ids, (length, &first)));
+            match repeated {
+                Err(_) if first.is_none() && length <= ROUNDS_MAX as i64 => {}
+                repeated => return repeated,
+            }
         }
         if length > ROUNDS_MAX as i64 {
             return Err(too_long(site));

@@ -29,6 +29,8 @@ pub struct Symbols {
     by_name: BTreeMap<String, Symbol>,
     /// Those that data decide.
     found: Vec<Symbol>,
+    /// Those that stand for the number of a round, each below a length.
+    rounds: Vec<(String, Length)>,
 }
 
 impl Symbols {
@@ -39,7 +41,25 @@ impl Symbols {
             let name = fresh(&symbol.name, &mut by_name.values());
             by_name.insert(symbol.name.clone(), Symbol { name, ..symbol.clone() });
         }
-        Self { by_name, found: Vec::new() }
+        Self { by_name, found: Vec::new(), rounds: Vec::new() }
+    }
+
+    /// A new one for the number of a round, from 0 to `most`, and less than `rounds`.
+    pub fn round(&mut self, name: &str, most: u64, rounds: Length) -> String {
+        let name = self.find(name, most).name;
+        self.rounds.push((name.clone(), rounds));
+        name
+    }
+
+    /// Whether a length is zero or more in every run, in every round.
+    fn is_positive(&self, length: &Length) -> bool {
+        // A round is less than the number of rounds: what is taken off for it is there.
+        let rest = self.rounds.iter().rev().fold(length.clone(), |length, (round, rounds)| {
+            let left = rounds.plus(&Length::number(1), -1).plus(&Length::symbol(round), -1);
+            let times = length.factor_of(round).min(0);
+            length.plus(&left, times)
+        });
+        [length, &rest].into_iter().any(|own| self.range(own).is_some_and(|[least, _]| least >= 0))
     }
 
     /// A new one for a number that data decide, from 0 to `most`.
@@ -83,8 +103,8 @@ impl Symbols {
     pub fn is_below(&self, one: &Length, other: &Length) -> bool {
         let parts = one.as_least().map_or(vec![one], |two| two.iter().collect());
         let below =
-            |part: &Length| self.range(&other.plus(part, -1)).is_some_and(|[least, _]| least > 0);
-        parts.into_iter().any(below) && self.range(one).is_some_and(|[least, _]| least >= 0)
+            |part: &Length| self.is_positive(&other.plus(part, -1).plus(&Length::number(1), -1));
+        parts.into_iter().any(below) && self.is_positive(one)
     }
 
     /// The least and the greatest value of a length.

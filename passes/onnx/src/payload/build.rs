@@ -274,6 +274,25 @@ impl<'a, 'c> Build<'a, 'c> {
         Tensor { value, ty: target.ty.clone() }
     }
 
+    /// The row at `place` along `dim`, which keeps that dimension.
+    pub fn row_at(&mut self, source: &Tensor<'c>, dim: usize, place: &Length) -> Tensor<'c> {
+        let mut sizes = source.dims().to_vec();
+        sizes[dim] = 1;
+        if sizes.contains(&0) {
+            return self.empty(source.element(), &sizes);
+        }
+        let mut offsets = vec![0; sizes.len()];
+        offsets[dim] = i64::MIN;
+        let place = graph::build::length(self.payload.builder(), place);
+        let value = self.payload.slice_at(
+            source.value,
+            (&offsets, &[place]),
+            &sizes,
+            &vec![1; sizes.len()],
+        );
+        self.tensor(value, source.element(), &sizes)
+    }
+
     /// The same elements in row-major order under another shape.
     pub fn reshape(&mut self, tensor: &Tensor<'c>, dims: &[i64]) -> Tensor<'c> {
         let value = self.payload.reshape(tensor.value, &extents(dims));

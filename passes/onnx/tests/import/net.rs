@@ -18,6 +18,7 @@ use weft_onnx::{ImportError, Model, Options, check};
 #[derive(Clone)]
 pub struct Net {
     pub proto: ModelProto,
+    unroll: bool,
 }
 
 impl Net {
@@ -27,7 +28,7 @@ impl Net {
         let graph = GraphProto { name: Some("net".to_owned()), ..GraphProto::default() };
         let proto =
             ModelProto { opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() };
-        Self { proto }
+        Self { proto, unroll: false }
     }
 
     pub fn graph(&mut self) -> &mut GraphProto {
@@ -124,9 +125,15 @@ impl Net {
         assert!(error.contains(words), "{error}");
     }
 
+    /// The same on a machine that repeats nothing.
+    pub fn unrolled(mut self) -> Self {
+        self.unroll = true;
+        self
+    }
+
     /// What is wrong with the model.
     pub fn check(&self) -> Result<(), ImportError> {
-        self.check_with(&Options::default())
+        self.check_with(&Options { unroll: self.unroll, ..Options::default() })
     }
 
     pub fn check_with(&self, options: &Options) -> Result<(), ImportError> {

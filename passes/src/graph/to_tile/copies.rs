@@ -150,10 +150,13 @@ impl<'c> Conversion<'c> {
             captures: Vec::new(),
         };
         let results = self.apply(cut, nest)?;
-        // The run writes where the window begins, its only output.
-        if let (Some(shift), Some(run)) = (to.shift, root(results[0]).def()) {
+        // The run reads and writes where the windows begin, its only input and output.
+        if let Some(run) = root(results[0]).def() {
             let mut shifts = vec![None; run.operands().len()];
-            *shifts.last_mut().expect("a copy has an output") = Some(shift.clone());
+            if let [from_shift, .., to_shift] = &mut shifts[..] {
+                *from_shift = from.shift.cloned();
+                *to_shift = to.shift.cloned();
+            }
             lengths::set_shifts(self.context, run, &shifts);
         }
         Ok(results[0])

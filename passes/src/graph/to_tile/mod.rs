@@ -28,6 +28,7 @@ use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{
     Block, Builder, Context, Form, Module, Op, Report, Type, Val, attr, empty_module, ty,
 };
+use weft_dialects::repeat::Repeat;
 use weft_dialects::tile::build;
 
 use self::payload_tensor::{PayloadTensor, Window};
@@ -135,6 +136,9 @@ impl<'c> Conversion<'c> {
                 graph.set_attr(name, own);
             }
         }
+        if let (Some(own), Some(graph)) = (Repeat::of(model.op), block.parent()) {
+            own.copy_to(graph);
+        }
         let grown = aliases::of(model.op).into_iter().map(|alias| block.arg(alias.input));
         let grown = grown.collect();
         let values = args.into_iter().zip(block.args()).collect();
@@ -179,6 +183,7 @@ impl<'c> Conversion<'c> {
                     let find = Find::of(op).ok_or(Failed)?;
                     build::find(&mut self.b, find.symbol, self.values[&find.count]);
                 }
+                "graph.call" => self.call(op)?,
                 "graph.output" => {
                     let values: Vec<_> =
                         op.operands().iter().map(|value| self.values[value]).collect();
@@ -189,11 +194,24 @@ impl<'c> Conversion<'c> {
                         op.location(),
                         format!("{other} cannot be lowered to a tile-graph"),
                     )
-                    .help("a model holds graph.weight, graph.constant, graph.op and graph.find");
+                    .help("a model holds graph.weight, graph.constant, graph.op, graph.call and graph.find");
                     return Err(Failed);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// A body is a kernel whose last operands are its states.
+    fn call(&mut self, op: Op<'c>) -> Result<(), Failed> {
+        let call = graph::Call::of(op).ok_or(Failed)?;
+        let operands: Vec<_> = op.operands().iter().map(|value| self.values[value]).collect();
+        let states = operands.len().checked_sub(op.results().len()).ok_or(Failed)?;
+        let (inputs, inits) = operands.split_at(states);
+        let run = build::RunOp { name: call.name, kernel: call.body, inputs, inits, at: &[] };
+        let made = run.build(&mut self.b);
+        self.values.extend(op.results().into_iter().zip(made.results()));
+        self.runs += 1;
         Ok(())
     }
 
@@ -304,7 +322,7 @@ impl<'c> Conversion<'c> {
 
     fn window(&mut self, cut: &mut Cut<'c>, op: Op<'c>, of: Val<'c>) -> Result<Window<'c>, Failed> {
         let outer = match cut.tensors.get(&of) {
-            Some(PayloadTensor::Window(window)) => window.clone(),
+            Some(PayloadTensor::Window(window)) if op.operands().len() == 1 => window.clone(),
             _ => {
                 let tensor = self.tensor(cut, of)?;
                 Window::whole(tensor).ok_or(Failed)?

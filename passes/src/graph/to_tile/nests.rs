@@ -97,7 +97,10 @@ impl<'c> Conversion<'c> {
         cut: &mut Cut<'c>,
         access: Access<'c>,
     ) -> Result<Access<'c>, Failed> {
-        if let Some(PayloadTensor::Window(window)) = cut.tensors.get(&access.tensor) {
+        // A window whose place callers, or rounds, decide is copied: one run sees a tensor from there on.
+        if let Some(PayloadTensor::Window(window)) = cut.tensors.get(&access.tensor)
+            && window.shift.is_none()
+        {
             return Ok(window.access(access.index));
         }
         if let Some(PayloadTensor::Border(op)) = cut.tensors.get(&access.tensor).cloned() {

@@ -71,7 +71,9 @@ impl<'c> Window<'c> {
             .map(|((offset, stride), own)| offset + stride * own)
             .collect();
         let strides = outer.strides.iter().zip(&self.strides).map(|(a, b)| a * b).collect();
-        Self { tensor: outer.tensor, offsets, strides, ..self }
+        // One whose place is not known is taken of a whole tensor (`Conversion::window`).
+        let shift = self.shift.or(outer.shift);
+        Self { tensor: outer.tensor, offsets, strides, shift, ..self }
     }
 
     /// The access to the tensor that `index` into the window is.

@@ -20,9 +20,11 @@ mod pays;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use weft_dialects::aliases;
 use weft_dialects::device::Machine;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Builder, Context, Op, Val, empty_module, module_op, remark};
+use weft_dialects::tile;
 
 use super::block;
 use super::chooser::Chooser;
@@ -83,6 +85,14 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
+/// The inputs of the graph around a run that outputs lie in.
+fn states_around<'c>(run: Op<'c>) -> Vec<Val<'c>> {
+    let graph = run.parent().filter(|op| op.is("tile.graph"));
+    let args = graph.and_then(|graph| graph.body(0)).map(|body| body.args()).unwrap_or_default();
+    let aliases = graph.map(aliases::of).unwrap_or_default().into_iter();
+    aliases.filter_map(|alias| args.get(alias.input).copied()).collect()
+}
+
 struct Fuse<'c> {
     context: &'c Context,
     machine: Option<Machine<'c>>,
@@ -132,14 +142,20 @@ impl<'c> Fuse<'c> {
         places: &HashMap<Op<'c>, usize>,
         constant: &HashSet<Val<'c>>,
     ) -> Result<Option<Op<'c>>, Failed> {
-        // A run that writes at a place that callers decide is one of its own.
-        let shifts = user.attr("shifts").is_some();
-        if shifts || !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
+        // A run that reads or writes at a place that callers decide is one of its own.
+        let shifts = |run: Op<'c>| run.attr("shifts").is_some();
+        if shifts(user) || !self.nest(user)?.is_some_and(|nest| is_elementwise(&nest)) {
             return Ok(None);
         }
         let mut makers: Vec<(Op<'c>, Rc<Nest<'c>>)> = Vec::new();
         let read = user.operands().into_iter().filter_map(|value| root(value).def());
-        let mut read: Vec<_> = read.filter(|op| op.is("tile.run")).collect();
+        // What a state becomes, or a cache, is not made of one in the kernel that writes over it.
+        let inits = tile::Run::of(user).map(|run| run.inits).unwrap_or_default();
+        let held = inits.into_iter().any(|init| root(init).def().is_none());
+        let states = if held { states_around(user) } else { Vec::new() };
+        let apart = |op: &Op<'c>| !op.operands().iter().any(|value| states.contains(&root(*value)));
+        let read = read.filter(|op| op.is("tile.run") && !shifts(*op) && apart(op));
+        let mut read: Vec<_> = read.collect();
         read.sort_by_key(|maker| places.get(maker));
         read.dedup();
         for maker in read {
