@@ -46,6 +46,13 @@ pub fn int(name: &str, i: i64) -> AttributeProto {
     AttributeProto { name: Some(name.into()), i: Some(i), r#type: kind, ..Default::default() }
 }
 
+/// An attribute of a node.
+pub fn word(name: &str, s: &str) -> AttributeProto {
+    let kind = Some(AttributeType::String.into());
+    let s = Some(s.as_bytes().to_vec().into());
+    AttributeProto { name: Some(name.into()), s, r#type: kind, ..Default::default() }
+}
+
 impl Net {
     fn name(&mut self) -> String {
         self.count += 1;

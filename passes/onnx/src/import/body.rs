@@ -152,11 +152,11 @@ impl Planner<'_> {
     }
 
     /// What a state may begin as: memory that rounds write over. One of a length is copied by a kernel that knows it.
-    pub(super) fn of_its_own(&mut self, site: &Site<'_>, id: ValueId) -> ValueId {
+    pub(super) fn of_its_own(&mut self, name: &str, id: ValueId) -> ValueId {
         let id = self.calculated(id);
         match self.graph.values[id.0].dims.iter().all(Option::is_none) {
             true => id,
-            false => self.copy(site.name, id),
+            false => self.copy(name, id),
         }
     }
 
@@ -194,17 +194,21 @@ impl Planner<'_> {
                 .help("tensors that keep their shape")
                 .unsupported());
         }
-        if own.dims.iter().all(Option::is_none) || state == made {
-            return Ok(made);
+        Ok(self.written_over(site.name, state, made))
+    }
+
+    /// What a state becomes, where it lies: how much there is of one of a length, a copy must know.
+    pub(super) fn written_over(&mut self, name: &str, state: ValueId, made: ValueId) -> ValueId {
+        if self.graph.values[state.0].dims.iter().all(Option::is_none) || state == made {
+            return made;
         }
-        // How much there is of it, a copy must know.
         let operands = vec![self.operand(made), self.operand(state)];
         let ty = operands[1].ty.clone();
         let plan = Plan::new(operands, vec![ty], |b, args| {
             let zero = vec![0; args[0].dims().len()];
             vec![b.insert(&args[0], &args[1], &zero, &vec![1; zero.len()])]
         });
-        Ok(self.step("Identity", site.name, plan)[0])
+        self.step("Identity", name, plan)[0]
     }
 }
 

@@ -179,11 +179,10 @@ fn repeated<'m>(
     (body, carried, scans): (&'m Graph, &[Bound], usize),
 ) -> Result<Vec<Bound>> {
     let unbounded = planner.most_rounds;
-    let bounded = rounds.most.filter(|&most| most < unbounded);
-    let counted = match (&rounds.length, bounded, site.optional(0)) {
+    let counted = match (&rounds.length, rounds.most, site.optional(0)) {
         (Some(length), _, _) => Some(length.clone()),
-        (None, Some(most), _) => Some(Length::number(most)),
-        (None, None, Some(Bound::Tensor(id))) if rounds.most.is_none() => {
+        (None, Some(most), _) => Some(Length::number(most.max(0))),
+        (None, None, Some(Bound::Tensor(id))) => {
             let own = planner.step("Loop", site.name, rounds_left(&planner.operand(*id)))[0];
             Some(planner.find(site.name, own, unbounded))
         }
@@ -193,7 +192,7 @@ fn repeated<'m>(
     let own = Repeated {
         body,
         rounds: counted,
-        most: bounded.unwrap_or(unbounded),
+        most: rounds.most.map_or(unbounded, |most| most.clamp(0, unbounded)),
         condition: Some(site.optional(1).unwrap_or(&nothing)),
         carried,
         reads: &[],

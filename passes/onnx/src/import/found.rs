@@ -10,7 +10,7 @@
 use weft_dialects::graph::Dims;
 use weft_runtime::length::Length;
 
-use super::control::ROUNDS_MAX;
+use super::control::{ROUNDS_FEW, ROUNDS_MAX};
 use super::structure::Site;
 use super::{Bound, Planner, does_not_go};
 use crate::elements::Elements;
@@ -113,7 +113,7 @@ pub fn suppression<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec
         let none = TensorType::temporary(ElementType::I64, &[0, 3]);
         return Ok(vec![Bound::Tensor(planner.literal(Elements::from_ints(&[]).reshaped(none)))]);
     }
-    if rounds as usize > ROUNDS_MAX {
+    if rounds as usize > ROUNDS_MAX && planner.unrolls {
         return Err(site
             .node
             .report(format!("may take {rounds} boxes of a class"))
@@ -139,7 +139,10 @@ pub fn suppression<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec
     let overlap = threshold(3, "iou_threshold")?;
     let score = threshold(4, "score_threshold")?;
     let asked = suppress::Asked { rounds, centered, overlap, score };
-    let taken = planner.step("NonMaxSuppression", site.name, suppress::taken(operands, asked))[0];
+    let taken = match planner.unrolls || rounds as usize <= ROUNDS_FEW {
+        true => planner.step("NonMaxSuppression", site.name, suppress::taken(operands, asked))[0],
+        false => planner.suppressed(site.name, operands, asked),
+    };
     let plan = suppress::marks(&planner.operand(taken));
     let marks = planner.step("NonMaxSuppression", site.name, plan)[0];
     let places = planner.places_of_marks(site.name, marks);

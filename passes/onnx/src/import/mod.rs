@@ -17,6 +17,7 @@ mod gradient;
 mod grow;
 mod lookup;
 mod outputs;
+mod recurrent;
 mod rolled;
 mod scan;
 mod scope;
@@ -376,6 +377,9 @@ impl<'m> Planner<'m> {
         }
         if let Some(found) = self.top_k(&node, name)? {
             return Ok(found);
+        }
+        if let Some(made) = self.recurrent(&node, name)? {
+            return Ok(made);
         }
         let plan = (operator.plan)(&node)?;
         assert_eq!(plan.results.len(), node.outputs(), "a plan has the results of its node");

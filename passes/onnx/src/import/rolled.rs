@@ -19,6 +19,7 @@ use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::inputs;
+use crate::ops::suppress;
 use crate::payload::identity;
 use crate::plan::{Operand, Plan, ValueId};
 use crate::types::{ElementType, TensorType};
@@ -105,7 +106,7 @@ impl<'m> Planner<'m> {
         let asks = usize::from(own.condition.is_some());
         let init = |(number, one): (usize, &Bound)| match one {
             _ if passes(own.body, first + number, number + asks) => Ok(None),
-            Bound::Tensor(id) => Ok(Some(self.of_its_own(site, *id))),
+            Bound::Tensor(id) => Ok(Some(self.of_its_own(site.name, *id))),
             other => Err(site.wrong_kind("what is carried", other, "a tensor")),
         };
         own.carried.iter().enumerate().map(init).collect()
@@ -214,35 +215,49 @@ impl<'m> Planner<'m> {
                     .help("a number of rounds at most, M")
                     .unsupported());
             }
-            if back
-                && (conditional || own.rounds.as_ref().is_none_or(|own| own.as_number().is_none()))
-            {
-                return Err(site.node.unsupported("collects rows from the end of a length"));
+            if back && (conditional || own.rounds.is_none()) {
+                return Err(site
+                    .node
+                    .unsupported("collects rows from an end that a condition decides"));
             }
             let axis = site.node.axis(axis, row.rank() + 1)?;
             let dims = [&[own.most], row.dims()].concat();
             let ty = site.node.ty(row.element(), dims)?;
-            let mut lengths: Dims = row.lengths.clone();
-            lengths.resize(row.rank(), None);
-            let at = match back {
-                true => Length::number(own.most - 1).plus(&open.round, -1),
-                false => open.round.clone(),
-            };
-            let there = (!back).then(|| at.clone());
-            let whole: Dims = std::iter::once(there).chain(lengths).collect();
-            // It reads nothing, so it is written where it is read: in front of the body.
-            let init = self.nothing(site.name, ty.clone());
-            let state = self.state(open, init, whole.clone());
-            let operands = vec![row.clone(), self.operand(state)];
-            let plan = Plan::new(operands, vec![ty], move |b, args| {
-                let row = b.reshape(&args[0], &[&[1], args[0].dims()].concat());
-                vec![b.insert_behind(&row, &args[1], 0, &at)]
-            });
-            let result = self.step("Loop", site.name, plan)[0];
-            open.results.push(result);
+            let rounds = own.rounds.as_ref().filter(|_| back);
+            let whole = self.collect_row(open, site.name, id, (ty, rounds));
             collected.push((whole, axis));
         }
         Ok(collected)
+    }
+
+    /// Writes a row behind those of the rounds before, or in front of them where it is said how many rounds there
+    /// are; gives the lengths of all of them together.
+    pub(super) fn collect_row(
+        &mut self,
+        open: &mut Open,
+        name: &str,
+        row: ValueId,
+        (ty, rounds): (TensorType, Option<&Length>),
+    ) -> Dims {
+        let row = self.operand(row);
+        let mut lengths: Dims = row.lengths.clone();
+        lengths.resize(row.rank(), None);
+        let last = |rounds: &Length| rounds.plus(&Length::number(1), -1).plus(&open.round, -1);
+        let at = rounds.map_or_else(|| open.round.clone(), last);
+        let there = rounds.is_none().then(|| at.clone());
+        let whole: Dims = std::iter::once(there).chain(lengths).collect();
+        // It reads nothing, so it is written where it is read: in front of the body.
+        let init = self.nothing(name, ty.clone());
+        let state = self.state(open, init, whole.clone());
+        let operands = vec![row, self.operand(state)];
+        let says = vec![at.clone()];
+        let plan = Plan::new(operands, vec![ty], move |b, args| {
+            let row = b.reshape(&args[0], &[&[1], args[0].dims()].concat());
+            vec![b.insert_behind(&row, &args[1], 0, &at)]
+        });
+        let result = self.told_step(("Loop", name), Plan { says, ..plan }, vec![None])[0];
+        open.results.push(result);
+        whole
     }
 
     /// Counts rounds.
@@ -265,7 +280,13 @@ impl<'m> Planner<'m> {
     }
 
     /// The row of a tensor at a place that a length says, in front of its end.
-    fn row_at(&mut self, name: &str, data: ValueId, axis: usize, at: &Length) -> ValueId {
+    pub(super) fn row_at(
+        &mut self,
+        name: &str,
+        data: ValueId,
+        axis: usize,
+        at: &Length,
+    ) -> ValueId {
         let data = self.operand(data);
         let (mut dims, mut lengths) = (data.dims().to_vec(), data.lengths.clone());
         dims.remove(axis);
@@ -300,6 +321,39 @@ impl<'m> Planner<'m> {
             vec![b.move_at(args[0].element(), &dims, &[(&args[0], access)], |_, x| x[0])]
         });
         Ok(self.step("Transpose", site.name, plan)[0])
+    }
+
+    /// The boxes that are taken by a NonMaxSuppression of many rounds.
+    pub(super) fn suppressed(
+        &mut self,
+        name: &str,
+        operands: Vec<Operand>,
+        asked: suppress::Asked,
+    ) -> ValueId {
+        let kind = "NonMaxSuppression";
+        let (rounds, overlap) = (asked.rounds, asked.overlap.map(|at| operands[at].clone()));
+        let made = self.step(kind, name, suppress::begin(operands, asked));
+        let [ref sides @ .., left, lists] = made[..] else { unreachable!("six are made") };
+        let sides: Vec<_> = sides.iter().map(|&side| self.operand(side)).chain(overlap).collect();
+        let some = Elements::scalar(ElementType::Bool, Scalar::Int(1));
+        let some = some.reshaped(TensorType::temporary(ElementType::Bool, &[1]));
+        let some = self.literal(some);
+        let mut open = self.open(self.round_name(), Some(Length::number(rounds)), rounds);
+        let [_, left, lists] = [some, left, lists].map(|id| self.state_of(&mut open, id));
+        let best = self.step(kind, name, suppress::round(&self.operand(left)));
+        let plan = suppress::rest(&self.operand(left), &self.operand(best[0]), sides);
+        let rest = self.step(kind, name, plan)[0];
+        let (lists, row) = (self.operand(lists), self.operand(best[0]));
+        let (at, ty) = (open.round.clone(), lists.ty.clone());
+        let says = vec![at.clone()];
+        let plan = Plan::new(vec![row, lists], vec![ty], move |b, args| {
+            let row = b.reshape(&args[0], &[&[1], args[0].dims()].concat());
+            vec![b.insert_behind(&row, &args[1], 0, &at)]
+        });
+        let lists = self.step(kind, name, Plan { says, ..plan })[0];
+        open.results = vec![best[1], rest, lists];
+        let lists = self.close(open, name, true)[2];
+        self.step(kind, name, suppress::listed(&self.operand(lists)))[0]
     }
 
     /// What the branches of an If give, of which a run does one.

@@ -54,6 +54,7 @@ mod unpool;
 mod window;
 
 pub use movement::{gathered, joined};
+pub use recurrent::Recurrence;
 
 use crate::error::Result;
 use crate::node::{Node, Plan};

@@ -1,7 +1,8 @@
 //! NonMaxSuppression: of boxes that overlap the one of the greatest score.
 //!
 //! Round by round each class takes the best box that is left and drops what overlaps it; a round is two
-//! nests over all boxes. There are as many rounds as boxes may be taken.
+//! nests over all boxes. A few rounds are written out ([`taken`]); the parts of a loop of many are plans of their own,
+//! which ends when no box is left.
 
 use weft_dialects::ir::Linear;
 use weft_dialects::ir::payload::Axis;
@@ -34,21 +35,8 @@ pub fn taken(operands: Vec<Operand>, asked: Asked) -> Plan {
     let ty = TensorType::temporary(PLACE, &[batches, classes, asked.rounds]);
     Plan::new(operands, vec![ty], move |b, args| {
         let sides = sides(b, &args[0], [batches, boxes], asked.centered);
-        let score = asked.score.map(|at| scalar(b, &args[at]));
         let overlap = asked.overlap.map(|at| scalar(b, &args[at]));
-        let own = (&args[1], identity(3));
-        let inputs = with(own, score.as_ref());
-        let mut left = b.map_at(REAL, &dims, &inputs, |calc, x| match x.get(1) {
-            Some(score) => {
-                let (above, none) = (calc.gt(x[0], *score), nothing(calc));
-                calc.select(above, x[0], none)
-            }
-            // The least of all scores is one of a box that is there.
-            None => {
-                let least = calc.literal(REAL, Scalar::Float(f32::MIN.into()));
-                calc.max(x[0], least)
-            }
-        });
+        let mut left = candidates(b, args, dims, &asked);
         let mut all = b.fill(PLACE, &[batches, classes, asked.rounds], Scalar::Int(-1));
         for round in 0..asked.rounds {
             let best = best(b, &left);
@@ -59,6 +47,88 @@ pub fn taken(operands: Vec<Operand>, asked: Asked) -> Plan {
             }
         }
         vec![all]
+    })
+}
+
+/// Plans what a loop begins with: the four sides of the boxes, the scores of those that may be taken, and a list for each
+/// round of those that are: -1. Operands are those of [`taken`].
+pub fn begin(operands: Vec<Operand>, asked: Asked) -> Plan {
+    let [batches, classes, boxes] = [0, 1, 2].map(|dim| operands[1].dims()[dim]);
+    let dims = [batches, classes, boxes];
+    let lists = [asked.rounds, batches, classes];
+    let mut types = vec![TensorType::temporary(REAL, &[batches, boxes]); 4];
+    types.push(TensorType::temporary(REAL, &dims));
+    types.push(TensorType::temporary(PLACE, &lists));
+    Plan::new(operands, types, move |b, args| {
+        let mut made = sides(b, &args[0], [batches, boxes], asked.centered).to_vec();
+        made.push(candidates(b, args, dims, &asked));
+        made.push(b.fill(PLACE, &lists, Scalar::Int(-1)));
+        made
+    })
+}
+
+/// Plans the best box that is left for each class, and whether there is one of any.
+pub fn round(left: &Operand) -> Plan {
+    let ty = TensorType::temporary(PLACE, &left.dims()[..2]);
+    let any = TensorType::temporary(ElementType::Bool, &[1]);
+    Plan::new(vec![left.clone()], vec![ty, any], |b, args| {
+        let best = best(b, &args[0]);
+        let none = b.fill(PLACE, &[1], Scalar::Int(-1));
+        let kinds = [Axis::Parallel, Axis::Reduction, Axis::Reduction];
+        let dims = [&[1], best.dims()].concat();
+        let read = vec![Linear::axis(3, 1), Linear::axis(3, 2)];
+        let outputs = [(&none, vec![Linear::axis(3, 0)])];
+        let most =
+            b.nest(&kinds, &dims, &[(&best, read)], &outputs, |calc, x| vec![calc.max(x[0], x[1])]);
+        let any = b.map(ElementType::Bool, &[1], &[&most[0]], |calc, x| {
+            let zero = calc.literal(PLACE, Scalar::Int(0));
+            calc.ge(x[0], zero)
+        });
+        vec![best, any]
+    })
+}
+
+/// Plans the scores of what is left when a box is taken; `sides` are those of [`begin`], with the overlap behind them
+/// where one is given.
+pub fn rest(left: &Operand, best: &Operand, sides: Vec<Operand>) -> Plan {
+    let operands = [vec![left.clone(), best.clone()], sides].concat();
+    Plan::new(operands, vec![left.ty.clone()], |b, args| {
+        let overlap = args.get(6).map(|overlap| scalar(b, overlap));
+        let sides = std::array::from_fn(|side| args[2 + side].clone());
+        vec![without(b, &args[0], &args[1], &sides, overlap.as_ref())]
+    })
+}
+
+/// Plans the lists of all rounds as [`taken`] gives them.
+pub fn listed(lists: &Operand) -> Plan {
+    let [rounds, batches, classes] = [0, 1, 2].map(|dim| lists.dims()[dim]);
+    let dims = [batches, classes, rounds];
+    let ty = TensorType::temporary(PLACE, &dims);
+    Plan::new(vec![lists.clone()], vec![ty], move |b, args| {
+        let turned = [2, 0, 1].map(|axis| Linear::axis(3, axis)).to_vec();
+        vec![b.move_at(PLACE, &dims, &[(&args[0], turned)], |_, x| x[0])]
+    })
+}
+
+/// The scores of the boxes that may be taken.
+fn candidates<'c>(
+    b: &mut Build<'_, 'c>,
+    args: &[Tensor<'c>],
+    dims: [i64; 3],
+    asked: &Asked,
+) -> Tensor<'c> {
+    let score = asked.score.map(|at| scalar(b, &args[at]));
+    let inputs = with((&args[1], identity(3)), score.as_ref());
+    b.map_at(REAL, &dims, &inputs, |calc, x| match x.get(1) {
+        Some(score) => {
+            let (above, none) = (calc.gt(x[0], *score), nothing(calc));
+            calc.select(above, x[0], none)
+        }
+        // The least of all scores is one of a box that is there.
+        None => {
+            let least = calc.literal(REAL, Scalar::Float(f32::MIN.into()));
+            calc.max(x[0], least)
+        }
     })
 }
 
