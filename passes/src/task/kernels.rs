@@ -9,6 +9,7 @@ use weft_dialects::repeat::Repeat;
 use weft_dialects::task;
 use weft_dialects::tile::{Compute, Kernel, Run};
 
+use super::schedule::operators::CYCLES;
 use super::touch::Touches;
 use super::{copy, cost};
 use crate::cost::memory_cycles;
@@ -312,13 +313,14 @@ impl Kernels<'_> {
         let args: Vec<_> =
             body.input_types.iter().map(|ty| ty::payload(self.context, *ty)).collect();
         let outputs = body.output_types.len();
-        let cycles: u64 = body.ranges().iter().filter_map(|range| range.cycles).sum();
+        let cycles = body.ranges().into_iter().filter_map(|range| range.cycles);
+        let cycles = cycles.fold(0, u64::saturating_add);
         let rounds = Repeat::of(op).and_then(|own| own.rounds?.as_number());
         let rounds = rounds.map_or(ROUNDS, |rounds| rounds.max(1) as u64);
         Ok(Facts {
             tasks: 1,
             length: None,
-            cycles: (cycles / body.units.max(1)).saturating_mul(rounds).max(1),
+            cycles: (cycles / body.units.max(1)).saturating_mul(rounds).clamp(1, CYCLES),
             groups: 1,
             touches: Touches::unknown(1, &args, args.len().saturating_sub(outputs)),
             keeps: vec![true; outputs],

@@ -133,7 +133,6 @@ pub fn plan<'c>(
     for op in ops {
         planner.statement(op)?;
     }
-    planner.plan.lengths.loops.sort_by_key(|own| (own.first, std::cmp::Reverse(own.end)));
     let steps = planner.plan.steps.len() as u32;
     planner.plan.launches.retain(|&step| step < steps);
     planner.plan.validate()?;
@@ -336,15 +335,19 @@ impl<'c> Planner<'c> {
         self.plan.arena_bytes = self.plan.arena_bytes.max(frame.end);
         let outer = std::mem::replace(&mut self.frame, frame);
         let first = self.meet();
+        // One around another comes first, also where both have the same steps.
+        let number = self.plan.lengths.loops.len();
+        let rounds = repeat.rounds.clone();
+        self.plan.lengths.loops.push(Loop { first, end: first, symbol, rounds, condition });
         for op in body.body.ops() {
             self.statement(op)?;
         }
         self.frame = outer;
         let end = self.meet();
         self.steps.insert(range.token(), first);
-        if first < end {
-            let rounds = repeat.rounds.clone();
-            self.plan.lengths.loops.push(Loop { first, end, symbol, rounds, condition });
+        match first < end {
+            true => self.plan.lengths.loops[number].end = end,
+            false => self.plan.lengths.loops.truncate(number),
         }
         Ok(())
     }

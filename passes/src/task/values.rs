@@ -400,6 +400,21 @@ impl<'c> Lowering<'c, '_> {
         Ok(())
     }
 
+    /// The memory of an output that nothing lies in yet; of a body, its state.
+    fn port(
+        &mut self,
+        graph: &Graph<'c>,
+        ty: Type<'c>,
+        class: StorageClass<'c>,
+    ) -> Result<usize, Failed> {
+        let is_own = |own: &&usize| self.out.storages[**own].class == class;
+        let state = self.out.inputs.iter().find(is_own).filter(|_| Repeat::of(graph.op).is_some());
+        match state {
+            Some(state) => Ok(*state),
+            None => self.storage(graph.op, ty, class),
+        }
+    }
+
     /// The states of a body that begin the next round as another state's memory is now: that is copied before any
     /// of them is written over.
     fn exchanged(&mut self, graph: &Graph<'c>) -> Result<HashMap<usize, usize>, Failed> {
@@ -430,7 +445,7 @@ impl<'c> Lowering<'c, '_> {
                 None => self.content(graph.op, value)?,
             };
             let storage = match content {
-                Content::Empty(_) => self.storage(graph.op, value.ty(), class)?,
+                Content::Empty(_) => self.port(graph, value.ty(), class)?,
                 Content::In(own)
                     if matches!(self.out.storages[own].class, StorageClass::Arena(_))
                         && Repeat::of(graph.op).is_none() =>
@@ -441,13 +456,7 @@ impl<'c> Lowering<'c, '_> {
                 }
                 Content::In(own) if self.out.storages[own].class == class => own,
                 Content::In(other) => {
-                    let state = self.out.inputs.iter().find(|own| {
-                        self.out.storages[**own].class == class && Repeat::of(graph.op).is_some()
-                    });
-                    let own = match state {
-                        Some(state) => *state,
-                        None => self.storage(graph.op, value.ty(), class)?,
-                    };
+                    let own = self.port(graph, value.ty(), class)?;
                     if shorter.get(inputs + number) == Some(&true) {
                         self.shorter.insert(own);
                     }

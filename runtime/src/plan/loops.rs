@@ -36,11 +36,11 @@ impl Plan {
                 return Err(PlanError::WaitAcross { step, wait });
             }
         }
-        for own in loops {
-            self.check_inside(own.symbol, own)?;
+        for (number, own) in loops.iter().enumerate() {
+            self.check_inside(own.symbol, number)?;
             for find in &self.lengths.finds {
                 if (own.first..own.end).contains(&find.step) {
-                    self.check_inside(find.symbol, own)?;
+                    self.check_inside(find.symbol, number)?;
                 }
             }
         }
@@ -67,13 +67,13 @@ impl Plan {
             && (own.rounds.is_some() || own.condition.is_some())
     }
 
-    /// Only the steps of a loop ask for a name that is decided there.
-    fn check_inside(&self, symbol: u32, around: &Loop) -> Result<(), PlanError> {
+    /// Only the steps of a loop, by its number, ask for a name that is decided there.
+    fn check_inside(&self, symbol: u32, around: usize) -> Result<(), PlanError> {
         let Some(name) = self.lengths.symbols.get(symbol as usize).map(|own| own.name.clone())
         else {
             return Ok(());
         };
-        let (first, end) = (around.first, around.end);
+        let Loop { first, end, .. } = self.lengths.loops[around];
         let outside =
             |who: String| Err(PlanError::Outside { who, symbol: name.clone(), first, end });
         if let Some(step) = self.asking(symbol).into_iter().find(|own| !(first..end).contains(own))
@@ -82,7 +82,7 @@ impl Plan {
         }
         for (number, other) in self.lengths.loops.iter().enumerate() {
             let asks = other.rounds.as_ref().is_some_and(|own| own.symbols().contains(&&name[..]));
-            let inside = first <= other.first && other.end <= end && other != around;
+            let inside = number > around && first <= other.first && other.end <= end;
             if asks && !inside {
                 return outside(format!("loop {number}"));
             }
@@ -184,6 +184,20 @@ mod tests {
             p.lengths.finds.push(Find { step: 1, symbol: 1, buffer: 0 });
         };
         assert!(broken(found).contains("loop 0 asks for `n`"));
+    }
+
+    /// Of two loops of the same steps the one around the other comes first.
+    #[test]
+    fn loops_of_the_same_steps() {
+        let mut p = plan();
+        p.lengths.symbols.push(Symbol { name: "j".into(), ..p.lengths.symbols[0].clone() });
+        let inner =
+            Loop { symbol: 2, rounds: Some(Length::symbol("i")), ..p.lengths.loops[0].clone() };
+        p.lengths.loops.push(inner);
+        assert_eq!(p.validate(), Ok(()));
+        p.lengths.loops.reverse();
+        let why = p.validate().expect_err("the inner one is outside").to_string();
+        assert!(why.contains("loop 0 asks for `i`"), "{why}");
     }
 
     #[test]

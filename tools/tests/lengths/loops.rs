@@ -7,7 +7,7 @@ use std::time::Duration;
 use weft_onnx::proto::AttributeProto;
 use weft_onnx::proto::tensor_proto::DataType;
 
-use super::net::{Dim, Net, int, ints, word};
+use super::net::{Dim, Net, int, ints};
 use super::run::{Lengths, Subject, run};
 use super::{SEQ, check, symbol};
 
@@ -199,6 +199,136 @@ fn loops_in_loops() {
     check(&subject, &[symbol("seq", 0, 12)], &[&[12], &[0], &[1], &[7]]);
 }
 
+/// Loops whose bodies are nothing but a loop: both have the same steps.
+#[test]
+fn loops_of_nothing_but_a_loop() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[SEQ, Dim::Fixed(6)]);
+    let start = net.input(DataType::Float, &fixed(&[6]));
+    let shape = net.op("Shape", &[&x], &[]);
+    let zero = net.longs(&[0]);
+    let many = net.op("Gather", &[&shape, &zero], &[]);
+    let body = net.body("body", &STATE, |net, given| {
+        let (i, open) = (given[0].clone(), given[1].clone());
+        let inner = net.body("body", &STATE, |net, given| {
+            let row = net.op("Gather", &[&x, &i], &[int("axis", 0)]);
+            let next = net.op("Sub", &[&row, &given[2]], &[]);
+            vec![net.op("Identity", &[&given[1]], &[]), next]
+        });
+        vec![open, net.op("Loop", &[&i, "", &given[2]], &[inner])]
+    });
+    let y = net.op("Loop", &[&many, "", &start], &[body]);
+    let subject = Subject::new(net, &[&y]);
+    check(&subject, &[symbol("seq", 1, 14)], &[&[14], &[1], &[9]]);
+}
+
+/// An inner loop that says it has no end, but for its condition: what is behind it in a round is done behind it.
+#[test]
+fn a_loop_of_any_length_in_a_loop() {
+    let mut net = Net::default();
+    let start = net.input(DataType::Float, &fixed(&[3]));
+    let rounds = net.input(DataType::Int64, &[]);
+    let (half, bound, most) = (net.scalar(0.5), net.scalar(1.0), net.longs(&[i64::MAX]));
+    let body = net.body("body", &STATE, |net, given| {
+        let open = given[1].clone();
+        let more = net.op("Mul", &[&given[2], &given[2]], &[]);
+        let inner = net.body("body", &STATE, |net, given| {
+            let next = net.op("Mul", &[&given[2], &half], &[]);
+            let sum = net.op("ReduceSum", &[&next], &[int("keepdims", 0)]);
+            vec![net.op("Greater", &[&sum, &bound], &[]), next]
+        });
+        vec![open, net.op("Loop", &[&most, "", &more], &[inner])]
+    });
+    let y = net.op("Loop", &[&rounds, "", &start], &[body]);
+    let subject = Subject::new(net, &[&y]);
+    for units in [1, 2] {
+        let mut model = subject.compile(&[], units).expect("it compiles");
+        for rounds in [0i64, 1, 3] {
+            let mut values = [4.0f32, 2.0, 1.0];
+            for _ in 0..rounds {
+                values = values.map(|x| x * x * 0.5);
+                while values.iter().sum::<f32>() > 1.0 {
+                    values = values.map(|x| x * 0.5);
+                }
+            }
+            let floats =
+                |all: &[f32]| -> Vec<u8> { all.iter().flat_map(|x| x.to_le_bytes()).collect() };
+            let data = [floats(&[4.0, 2.0, 1.0]), bytes(&[rounds])];
+            let found = run(&mut model, &subject.shapes(&Lengths::new()), &data).expect("it runs");
+            assert_eq!(found[0], floats(&values), "{rounds} rounds on {units} units");
+        }
+    }
+}
+
+/// What a state was is collected, of a length that callers decide, and of no rounds at all.
+#[test]
+fn what_a_state_was_is_collected() {
+    for rounds in [12, 0] {
+        let mut net = Net::default();
+        let [x, start] = [0, 1].map(|_| net.input(DataType::Float, &[SEQ, Dim::Fixed(4)]));
+        let many = net.longs(&[rounds]);
+        let body = net.body("body", &STATE, |net, given| {
+            let next = net.op("Add", &[&given[2], &x], &[]);
+            let was = net.op("Identity", &[&given[2]], &[]);
+            vec![net.op("Identity", &[&given[1]], &[]), next, was]
+        });
+        let made = net.several("Loop", &[&many, "", &start], &[body], 2);
+        let axis = net.longs(&[0]);
+        let sum = net.op("ReduceSum", &[&made[1], &axis], &[int("keepdims", 0)]);
+        let subject = Subject::new(net, &[&made[0], &made[1], &sum]);
+        check(&subject, &[symbol("seq", 0, 9)], &[&[9], &[0], &[4]]);
+    }
+}
+
+/// A state without elements, and what goes round beside it.
+#[test]
+fn a_state_of_nothing() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &fixed(&[3]));
+    let none = net.input(DataType::Float, &fixed(&[0, 4]));
+    let many = net.longs(&[20]);
+    let types = [DataType::Int64, DataType::Bool, DataType::Float, DataType::Float];
+    let body = net.body("body", &types, |net, given| {
+        let [x, none] = [2, 3].map(|at| net.op("Neg", &[&given[at]], &[]));
+        vec![net.op("Identity", &[&given[1]], &[]), x, none]
+    });
+    let made = net.several("Loop", &[&many, "", &x, &none], &[body], 2);
+    check(&Subject::new(net, &[&made[0], &made[1]]), &[], &[&[]]);
+}
+
+/// A number of rounds that says that there is no end, beside a condition that has one; and rounds that are collected
+/// because they are bounded on the command line.
+#[test]
+fn a_number_that_bounds_nothing() {
+    let mut net = Net::default();
+    let [start, rounds] = [0, 1].map(|_| net.input(DataType::Int64, &fixed(&[1])));
+    let one = net.longs(&[1]);
+    let body =
+        net.body("body", &[DataType::Int64, DataType::Bool, DataType::Int64], |net, given| {
+            let next = net.op("Sub", &[&given[2], &one], &[]);
+            vec![net.op("Greater", &[&next, &one], &[]), next.clone(), next]
+        });
+    let made = net.several("Loop", &[&rounds, "", &start], &[body], 2);
+    let subject = Subject::new(net, &[&made[0], &made[1]]);
+    let why = subject.compile(&[], 1).err().expect("it is refused");
+    assert!(why.contains("or --rounds"), "{why}");
+    let said = |arguments: &[&str]| subject.command(arguments);
+    said(&["compile", "net.onnx", "-o", "few.weft", "--rounds", "50"]).expect("it compiles");
+    let path = subject.folder().join("few.weft");
+    let mut model = weft_runtime::cpu::Model::load(&path, None).expect("it loads");
+    let shapes = subject.shapes(&Lengths::new());
+    let mut run =
+        |start: i64, rounds: i64| run(&mut model, &shapes, &[bytes(&[start]), bytes(&[rounds])]);
+    for rounds in [i64::MAX, 51, 50, 7] {
+        let all: Vec<i64> = (1..8).rev().collect();
+        assert_eq!(run(8, rounds).expect("it runs"), [bytes(&[1]), bytes(&all)], "{rounds}");
+    }
+    assert_eq!(run(8, 2).expect("it runs"), [bytes(&[6]), bytes(&[7, 6])]);
+    let why = run(80, i64::MAX).expect_err("it goes on");
+    assert!(why.contains("a loop goes on after 50 rounds"), "{why}");
+    assert_eq!(run(80, 50).expect("it runs")[0], bytes(&[30]));
+}
+
 fn scan(directions: [i64; 2], rows: Dim) -> Subject {
     let mut net = Net::default();
     let state = net.input(DataType::Float, &fixed(&[4]));
@@ -228,48 +358,6 @@ fn a_scan_in_each_direction() {
     for backward in [0, 1] {
         let subject = scan([backward, 0], SEQ);
         check(&subject, &[symbol("seq", 1, 33)], &[&[33], &[1], &[8]]);
-    }
-}
-
-/// Recurrent nodes in each direction, of as many steps and sequences as callers decide; and of many.
-#[test]
-fn recurrent_nodes() {
-    let net = |operator: &str, way: &str, dims: [Dim; 2], batch_first: i64| {
-        let gates = match operator {
-            "LSTM" => 4,
-            "GRU" => 3,
-            _ => 1,
-        };
-        let ways = if way == "bidirectional" { 2 } else { 1 };
-        let mut net = Net::default();
-        let [steps, batch] = dims;
-        let (x, state) = match batch_first {
-            0 => ([steps, batch, Dim::Fixed(6)], [Dim::Fixed(ways), batch, Dim::Fixed(8)]),
-            _ => ([batch, steps, Dim::Fixed(6)], [batch, Dim::Fixed(ways), Dim::Fixed(8)]),
-        };
-        let x = net.input(DataType::Float, &x);
-        let start = net.input(DataType::Float, &state);
-        let weight = |net: &mut Net, dims: &[i64]| {
-            net.floats(dims, |place| ((place * 7 + 3) % 13) as f32 / 26.0 - 0.25)
-        };
-        let w = weight(&mut net, &[ways, gates * 8, 6]);
-        let r = weight(&mut net, &[ways, gates * 8, 8]);
-        let b = weight(&mut net, &[ways, 2 * gates * 8]);
-        let attributes =
-            [int("hidden_size", 8), word("direction", way), int("layout", batch_first)];
-        let outputs = if operator == "LSTM" { 3 } else { 2 };
-        let made = net.several(operator, &[&x, &w, &r, &b, "", &start], &attributes, outputs);
-        let made: Vec<&str> = made.iter().map(String::as_str).collect();
-        Subject::new(net, &made)
-    };
-    for operator in ["LSTM", "GRU", "RNN"] {
-        for (way, batch_first) in [("forward", 1), ("reverse", 0), ("bidirectional", 0)] {
-            let fixed = net(operator, way, [Dim::Fixed(21), Dim::Fixed(3)], batch_first);
-            check(&fixed, &[], &[&[]]);
-            let open = net(operator, way, [SEQ, Dim::Named("batch")], batch_first);
-            let symbols = [symbol("seq", 1, 19), symbol("batch", 1, 4)];
-            check(&open, &symbols, &[&[19, 4], &[1, 1], &[7, 3]]);
-        }
     }
 }
 

@@ -6,6 +6,7 @@ mod found;
 mod loops;
 mod net;
 mod random;
+mod recurrent;
 mod run;
 
 use net::{Dim, Net, int, ints};

@@ -44,10 +44,14 @@ impl Planner<'_> {
         Ok(self.planned("Identity", name, plan, found)[0])
     }
 
-    /// A copy of a value.
+    /// A copy of a value, as long as it.
     pub(super) fn copy(&mut self, name: &str, id: ValueId) -> ValueId {
         let plan = identical(self.operand(id));
-        self.step("Identity", name, plan)[0]
+        let dims = self.graph.values[id.0].dims.clone();
+        match dims.iter().all(Option::is_none) {
+            true => self.step("Identity", name, plan)[0],
+            false => self.told_step(("Identity", name), plan, vec![Some(dims)])[0],
+        }
     }
 }
 

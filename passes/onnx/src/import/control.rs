@@ -167,8 +167,8 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     if few {
         return written_out(planner).or_else(|why| rolled(planner).map_err(|_| why));
     }
-    rolled(planner)
-        .or_else(|own| written_out(planner).map_err(|why| if bounded { why } else { own }))
+    let told = bounded && rounds.length.is_none();
+    rolled(planner).or_else(|own| written_out(planner).map_err(|why| if told { why } else { own }))
 }
 
 /// A loop that a run repeats.
@@ -183,8 +183,10 @@ fn repeated<'m>(
         (Some(length), _, _) => Some(length.clone()),
         (None, Some(most), _) => Some(Length::number(most.max(0))),
         (None, None, Some(Bound::Tensor(id))) => {
-            let own = planner.step("Loop", site.name, rounds_left(&planner.operand(*id)))[0];
-            Some(planner.find(site.name, own, unbounded))
+            // One more than may be says that there are too many, if no condition ends them before.
+            let plan = rounds_left(&planner.operand(*id), unbounded + 1);
+            let own = planner.step("Loop", site.name, plan)[0];
+            Some(planner.find(site.name, own, unbounded + 1))
         }
         (None, None, _) => None,
     };
@@ -201,15 +203,16 @@ fn repeated<'m>(
     planner.repeat(site, &own)
 }
 
-/// The number of rounds of a loop that data decide: none where it is below zero. More than may be ends the run.
-fn rounds_left(number: &Operand) -> Plan {
+/// The number of rounds of a loop that data decide: none where it is below zero, and `most` at most.
+fn rounds_left(number: &Operand, most: i64) -> Plan {
     let ty = TensorType::temporary(ElementType::I64, &[1]);
     let rank = number.rank();
     Plan::new(vec![number.clone()], vec![ty], move |b, args| {
         let inputs = [(&args[0], vec![Linear::constant(1, 0); rank])];
         vec![b.map_at(ElementType::I64, &[1], &inputs, |calc, x| {
-            let zero = calc.int_like(x[0], 0);
-            calc.max(x[0], zero)
+            let [zero, most] = [0, most].map(|own| calc.int_like(x[0], own.into()));
+            let own = calc.max(x[0], zero);
+            calc.min(own, most)
         })]
     })
 }
@@ -267,7 +270,10 @@ fn unrolled<'m>(
             let ty = planner.operand(id).ty;
             let dims = [&[0], ty.dims()].concat();
             let ty = site.node.ty(ty.element(), dims)?;
-            results.push(Bound::Tensor(planner.literal(Elements::from_scalars(ty, []))));
+            let none = planner.literal(Elements::from_scalars(ty, []));
+            let lengths = planner.graph.values[id.0].dims.clone();
+            planner.graph.values[none.0].dims = [vec![None], lengths].concat();
+            results.push(Bound::Tensor(none));
         }
         return Ok(results);
     }

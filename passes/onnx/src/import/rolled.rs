@@ -24,6 +24,9 @@ use crate::payload::identity;
 use crate::plan::{Operand, Plan, ValueId};
 use crate::types::{ElementType, TensorType};
 
+/// As many rounds as this a loop has where nothing is said of them.
+const UNBOUNDED: i64 = i32::MAX as i64;
+
 /// A loop as its operator says it.
 pub(super) struct Repeated<'a, 'm> {
     pub body: &'m Graph,
@@ -70,8 +73,11 @@ impl<'m> Planner<'m> {
             return Err(report.help("a number of rounds, or a condition").invalid());
         }
         let next = made.by_ref().take(states.len()).collect();
-        self.carry(site, &mut open, &states, next)?;
+        // What is collected is read before a state is written over, which it may be.
         let collected = self.collect(site, own, &mut open, made.collect(), conditional)?;
+        let rows = open.results.split_off(usize::from(conditional));
+        self.carry(site, &mut open, &states, next)?;
+        open.results.extend(rows);
         let counted = conditional && !own.writes.is_empty();
         if counted {
             self.count(&mut open);
@@ -89,7 +95,11 @@ impl<'m> Planner<'m> {
                 let count = self.copy(site.name, count);
                 Some(self.find(site.name, count, own.most))
             }
-            None => own.rounds.clone().filter(|rounds| rounds.as_number().is_none()),
+            None => {
+                let rounds = own.rounds.clone().filter(|rounds| rounds.as_number().is_none());
+                let most = Length::number(own.most);
+                rounds.map(|rounds| self.graph.symbols.least(&rounds, &most))
+            }
         };
         for (row, (dims, axis)) in rows.into_iter().zip(collected) {
             let value = &mut self.graph.values[row.0];
@@ -160,7 +170,20 @@ impl<'m> Planner<'m> {
             open.inits.remove(0);
             return Ok(false);
         }
-        let next = self.becomes(site, asked, next)?;
+        // One element is one, however it is shaped.
+        let mut next = next.clone();
+        if let Bound::Tensor(id) = next
+            && self.graph.values[id.0].ty.elements() == 1
+        {
+            let (made, ty) = (self.operand(id), self.graph.values[asked.0].ty.clone());
+            if made.dims() != ty.dims() {
+                let plan = Plan::new(vec![made], vec![ty.clone()], move |b, args| {
+                    vec![b.reshape(&args[0], ty.dims())]
+                });
+                next = Bound::Tensor(self.step("Reshape", site.name, plan)[0]);
+            }
+        }
+        let next = self.becomes(site, asked, &next)?;
         open.results.push(next);
         Ok(true)
     }
@@ -206,13 +229,13 @@ impl<'m> Planner<'m> {
             let Bound::Tensor(id) = one else { return Err(super::control::collects(site, &one)) };
             let id = self.calculated(id);
             let row = self.operand(id);
-            if own.most >= self.most_rounds {
+            if own.most >= UNBOUNDED {
                 return Err(site
                     .node
                     .report(
                         "collects a tensor of each round, and nothing says how many there may be",
                     )
-                    .help("a number of rounds at most, M")
+                    .help("a number of rounds at most: M that is known, or --rounds")
                     .unsupported());
             }
             if back && (conditional || own.rounds.is_none()) {

@@ -75,6 +75,9 @@ impl RKernel {
     }
 }
 
+/// The most cycles that an operator is taken to need: policies add them up.
+pub(crate) const CYCLES: u64 = 1 << 40;
+
 /// The jobs of a program as operators: what a job reads was written by those before it.
 ///
 /// Memory that is used again is not looked at, for it has no place yet.
@@ -117,7 +120,7 @@ pub(crate) fn ways(job: &Job<'_>, kernels: &Kernels<'_>, target: &Target) -> Vec
     let mut ways: Vec<_> = numbers
         .map(|number| {
             let facts = kernels.facts(number);
-            let (tasks, cycles, groups) = (facts.tasks, facts.cycles, facts.groups);
+            let (tasks, cycles, groups) = (facts.tasks, facts.cycles.min(CYCLES), facts.groups);
             (number, RKernel { tasks, cycles, groups })
         })
         .collect();
