@@ -440,6 +440,23 @@ fn the_most_rounds() {
     assert_eq!(found[0], bytes(&[8]));
 }
 
+/// What each round decides, nobody outside knows.
+#[test]
+fn what_a_round_decides_stays_inside() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &fixed(&[12]));
+    let rounds = net.longs(&[12]);
+    let body = net.body("body", &STATE, |net, given| {
+        let least = net.op("Gather", &[&x, &given[0]], &[]);
+        let more = net.op("Greater", &[&given[2], &least], &[]);
+        let kept = net.op("Compress", &[&given[2], &more], &[int("axis", 0)]);
+        vec![net.op("Identity", &[&given[1]], &[]), net.op("Neg", &[&given[2]], &[]), kept]
+    });
+    let made = net.several("Loop", &[&rounds, "", &x], &[body], 2);
+    let why = Subject::new(net, &[&made[1]]).compile(&[], 1).err().expect("it is refused");
+    assert!(why.contains("elements, which each round decides"), "{why}");
+}
+
 /// What changes its shape from round to round is not repeated.
 #[test]
 fn what_grows_is_refused() {

@@ -42,6 +42,8 @@ pub(super) struct Open {
     pub results: Vec<ValueId>,
     /// The number of the round.
     pub round: Length,
+    /// Number of lengths that data have decided before.
+    finds: usize,
 }
 
 /// As far as a model was planned.
@@ -109,6 +111,26 @@ impl Planner<'_> {
             states: Vec::new(),
             results: Vec::new(),
             round: Length::symbol(&round),
+            finds: self.graph.finds.len(),
+        }
+    }
+
+    /// Refuses a value of a body that is as long as the body decides: nobody outside knows that.
+    pub(super) fn leaves(&self, site: &Site<'_>, open: &Open, id: ValueId) -> Result<()> {
+        let finds = self.graph.finds[open.finds..].iter().map(|(name, _)| name);
+        let rounds = self.graph.bodies[open.body..].iter().map(|body| &body.round);
+        let inside: Vec<&String> = finds.chain(rounds).collect();
+        let lengths = self.graph.values[id.0].dims.iter().flatten();
+        let decided = |length: &&Length| {
+            length.symbols().into_iter().any(|name| inside.iter().any(|own| *own == name))
+        };
+        match { lengths }.find(decided) {
+            None => Ok(()),
+            Some(length) => Err(site
+                .node
+                .report(format!("gives tensors of `{length}` elements, which each round decides"))
+                .help("tensors that are as long in every round")
+                .unsupported()),
         }
     }
 

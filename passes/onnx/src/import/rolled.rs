@@ -59,7 +59,7 @@ impl<'m> Planner<'m> {
         let states = inits.iter().map(|init| init.map(|id| self.state_of(&mut open, id)));
         let states: Vec<_> = states.collect();
         let inputs = self.given(site, own, &open, (asked, &states))?;
-        let made = self.run_body(own.body, &format!("{}/", site.name), inputs)?;
+        let made = self.run_body(own.body, site.name, inputs)?;
         let mut made = made.into_iter();
         let conditional = match asked.zip(condition) {
             Some(asked) => {
@@ -228,6 +228,7 @@ impl<'m> Planner<'m> {
         for (one, &(axis, back)) in made.into_iter().zip(own.writes) {
             let Bound::Tensor(id) = one else { return Err(super::control::collects(site, &one)) };
             let id = self.calculated(id);
+            self.leaves(site, open, id)?;
             let row = self.operand(id);
             if own.most >= UNBOUNDED {
                 return Err(site
@@ -386,7 +387,7 @@ impl<'m> Planner<'m> {
         condition: &Operand,
         branches: [&'m Graph; 2],
     ) -> Result<Vec<Bound>> {
-        let yes = condition.id;
+        let yes = self.calculated(condition.id);
         let no = {
             let plan = opposite(condition);
             self.step("Not", site.name, plan)[0]
@@ -403,7 +404,9 @@ impl<'m> Planner<'m> {
                 let Bound::Tensor(id) = *one else {
                     return Err(site.wrong_kind("a branch", one, "a tensor"));
                 };
-                ids.push(self.calculated(id));
+                let id = self.calculated(id);
+                self.leaves(site, &open, id)?;
+                ids.push(id);
             }
             let inits = match &before {
                 Some(before) => before.clone(),
