@@ -251,26 +251,17 @@ impl Shared {
     ) -> bool {
         let places = &self.schedule.loops[of].places;
         let count = |worker: usize| done.count(worker, places[worker][usize::from(is_end)] + 1);
-        if worker > 0 {
-            slot.complete(worker, count(worker));
-            slot.wait(0, count(0), || self.queue.spins());
-            return !slot.stopped();
-        }
-        for other in 1..places.len() {
-            slot.wait(other, count(other), || self.queue.spins());
-        }
-        if slot.stopped() {
-            return false;
-        }
-        let plan = self.schedule.plan.as_deref().expect("a plan with loops is kept");
-        if let Err(why) = memory.turn(plan, &self.schedule, of, is_end) {
-            let step = self.schedule.loops[of].step;
-            memory.fail(Failure { worker, step, reason: why.to_string() });
-            slot.stop(End::Failed);
-            return false;
-        }
-        slot.complete(0, count(0));
-        true
+        let decide = || {
+            let plan = self.schedule.plan.as_deref().expect("a plan with loops is kept");
+            let decided = memory.turn(plan, &self.schedule, of, is_end);
+            if let Err(why) = &decided {
+                let step = self.schedule.loops[of].step;
+                memory.fail(Failure { worker, step, reason: why.to_string() });
+                slot.stop(End::Failed);
+            }
+            decided.is_ok()
+        };
+        slot.meet(worker, count, || self.queue.spins(), decide)
     }
 
     fn call(call: &Call, memory: &RequestMemory) {

@@ -116,6 +116,32 @@ impl Slot {
         progress.bell.ring();
     }
 
+    /// Lets all workers come together: each has `count` of it complete when it is there, and returns when worker 0, which
+    /// waits for all others, has decided what is next. Returns whether the request goes on; `decide` says
+    /// so, too.
+    #[inline]
+    pub fn meet(
+        &self,
+        worker: usize,
+        count: impl Fn(usize) -> u64,
+        spins: impl Fn() -> u32,
+        decide: impl FnOnce() -> bool,
+    ) -> bool {
+        if worker > 0 {
+            self.complete(worker, count(worker));
+            self.wait(0, count(0), spins);
+            return !self.stopped();
+        }
+        for other in 1..self.progress.len() {
+            self.wait(other, count(other), &spins);
+        }
+        if self.stopped() || !decide() {
+            return false;
+        }
+        self.complete(0, count(0));
+        true
+    }
+
     /// Says that a worker touches nothing of the request any more.
     pub fn leave(&self, worker: usize) {
         self.complete(worker, LEFT);

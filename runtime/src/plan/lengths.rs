@@ -255,9 +255,10 @@ impl Plan {
 
     /// Returns whether data, or a loop, decide what a name stands for.
     pub fn finds(&self, name: &str) -> bool {
-        let symbol = |number: u32| self.lengths.symbols.get(number as usize);
-        let mut decided = self.decided().into_iter().filter_map(symbol);
-        decided.any(|symbol| symbol.name == name)
+        let Lengths { symbols, finds, loops, .. } = &self.lengths;
+        let found = finds.iter().map(|find| find.symbol);
+        let mut decided = found.chain(loops.iter().map(|own| own.symbol));
+        decided.any(|own| symbols.get(own as usize).is_some_and(|symbol| symbol.name == name))
     }
 
     /// Returns whether a run decides any name.

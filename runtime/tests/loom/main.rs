@@ -140,6 +140,40 @@ fn n_11_a_step_orders_what_was_written_before_it() {
     });
 }
 
+/// N-11. Two workers that come together in front of each round: what both have written before worker 0 sees, and what it
+/// decides then both see, until they come together again.
+#[test]
+fn n_11_a_turn_orders_rounds() {
+    const ROUNDS: u64 = 2;
+    explore(3, || {
+        let shared = Arc::new((slot::Slot::new(2), <[Memory; 3]>::default()));
+        shared.0.open(0);
+        let part = |worker: usize, shared: &(slot::Slot, [Memory; 3])| {
+            let (slot, [from_0, from_1, goes_on]) = shared;
+            let mut turns = 0;
+            loop {
+                turns += 1;
+                let decide = || {
+                    assert_eq!([from_0.get(), from_1.get()], [turns - 1; 2], "both are there");
+                    goes_on.set(u64::from(turns <= ROUNDS));
+                    true
+                };
+                assert!(slot.meet(worker, |_| turns, || 0, decide));
+                if goes_on.get() == 0 {
+                    return;
+                }
+                [from_0, from_1][worker].set(turns);
+            }
+        };
+        let other = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || part(1, &shared))
+        };
+        part(0, &shared);
+        other.join().expect("does not panic");
+    });
+}
+
 /// N-11. A counter that is stored without release orders nothing, and loom sees it: so it would see
 /// a barrier without its fence.
 #[test]

@@ -102,6 +102,12 @@ fn blame(args: &Args, model: &Model, difference: &Difference) -> Result<Failure,
             "--bisect with the model that it was compiled from",
         ));
     }
+    if !model.plan().lengths.loops.is_empty() {
+        return Err(Failure::said(
+            format!("{difference}; operators are compared where nothing is repeated"),
+            "--bisect with --unroll",
+        ));
+    }
     if model.plan().has_lengths() {
         return Err(Failure::said(
             format!("{difference}; operators are compared at one length of each dimension"),

@@ -153,7 +153,6 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
             .help("a condition, one for each value, and what is collected")
             .invalid());
     };
-    let bounded = rounds.most.is_some_and(|most| most <= ROUNDS_MAX as i64);
     let few = rounds.length.is_none() && rounds.most.is_some_and(|most| most <= ROUNDS_FEW as i64);
     let written_out = |planner: &mut Planner<'m>| {
         planner.attempt(|planner| unrolled(planner, site, &rounds, (body, carried.clone(), scans)))
@@ -167,8 +166,7 @@ pub fn repeat<'m>(planner: &mut Planner<'m>, site: &Site<'m>) -> Result<Vec<Boun
     if few {
         return written_out(planner).or_else(|why| rolled(planner).map_err(|_| why));
     }
-    let told = bounded && rounds.length.is_none();
-    rolled(planner).or_else(|own| written_out(planner).map_err(|why| if told { why } else { own }))
+    rolled(planner).or_else(|why| written_out(planner).map_err(|_| why))
 }
 
 /// A loop that a run repeats.

@@ -66,7 +66,8 @@ fn refusals() {
         let net = net.zeros("w", &[1, 4, 2]).zeros("r", &[1, 4, 4]);
         net.node("RNN", &["x", "w", "r"], &["y"])
     };
-    long("5000").refused("at most 4096 in all, for they are unrolled");
+    long("5000").gives(DataType::Float, &["5000", "1", "1", "4"]);
+    long("5000").unrolled().refused("at most 4096 in all, where they are unrolled");
     long("0").refused("no empty axis");
     let net = Net::new().input("x", &["7", "3", "2"]).zeros("w", &[1, 4, 2]).zeros("r", &[1, 4, 4]);
     net.node("GRU", &["x", "w", "r"], &["y"]).refused("1x12x2");
