@@ -334,7 +334,15 @@ proptest! {
                     })
                     .collect();
                 let data = subject.data(&lengths, seed);
-                let expected = subject.expected(&lengths, &data);
+                let expected = match subject.expected_or_refused(&lengths, &data) {
+                    Ok(expected) => expected,
+                    Err(why) => {
+                        // Where data decide a length, a fixed one of 0 or 1 is another model.
+                        assert!(steps.iter().any(|step| matches!(step, Step::Keep)), "{why}");
+                        assert!(lengths.values().any(|length| *length < 2), "{why}");
+                        continue;
+                    }
+                };
                 let found = run(&mut model, &subject.shapes(&lengths), &data).expect("it runs");
                 assert_close(&found, &expected, &format!("{steps:?} {lengths:?} on {units} units"));
             }

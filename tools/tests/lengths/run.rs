@@ -126,14 +126,31 @@ impl Subject {
         self.inputs.iter().zip(&shapes).map(tensor).collect()
     }
 
-    /// What the interpreter makes of it, with loops written out where they have an end.
+    /// What the interpreter makes of it, with loops written out where they can be.
     pub fn expected(&self, lengths: &Lengths, data: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        self.expected_or_refused(lengths, data).expect("it is a model")
+    }
+
+    /// The same, or why the model with these numbers is refused: of one row, or of none, data decide no length.
+    pub fn expected_or_refused(
+        &self,
+        lengths: &Lengths,
+        data: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>, String> {
         let context = weft::context();
         let mut options = Options::default();
         options.import.unroll = !self.open_loops;
         let symbols = lengths.iter().map(|(name, value)| (name.clone(), *value as i64));
         options.import.symbols = symbols.collect();
-        let unit = Unit::open(&context, &self.path(), options).expect("it is a model");
+        let repeated = {
+            let mut options = options.clone();
+            options.import.unroll = false;
+            options
+        };
+        // A loop over rows that data keep is not written out.
+        let unit = Unit::open(&context, &self.path(), options)
+            .or_else(|_| Unit::open(&context, &self.path(), repeated))
+            .map_err(|why| why.to_string())?;
         let files = unit.files().clone();
         let ops = unit.module().body(0).expect("a body").ops();
         let model = ops.into_iter().find(|op| op.is("graph.model")).expect("a model");
@@ -141,7 +158,7 @@ impl Subject {
             let elements = files[file].tensor(tensor).expect("it is in the file");
             Ok(Cow::Owned(elements.bytes().to_vec()))
         };
-        run_model(model, data, weights, &mut |_, _| {}).expect("it has a meaning")
+        Ok(run_model(model, data, weights, &mut |_, _| {}).expect("it has a meaning"))
     }
 }
 
