@@ -30,12 +30,6 @@ impl<'c> Repeat<'c> {
         Some(Self { op, round, rounds, conditional: op.attr("conditional").is_some() })
     }
 
-    /// The body that `op`, a call, names.
-    pub fn called_by(op: Op<'c>) -> Option<Self> {
-        let name = called(op)?;
-        bodies(op).into_iter().find(|body| body.op.symbol() == name)
-    }
-
     /// The symbols of what it asks for, in and out of rounds; not the name of its own round.
     pub fn asks(&self) -> BTreeSet<String> {
         let mut asked = BTreeSet::new();
@@ -88,6 +82,11 @@ pub fn bodies<'c>(op: Op<'c>) -> Vec<Repeat<'c>> {
     module_ops(op).into_iter().filter_map(Repeat::of).collect()
 }
 
+/// The operations of a module that are no bodies: what is compiled, or run, is one of them.
+pub fn others<'c>(module: Op<'c>) -> impl Iterator<Item = Op<'c>> {
+    module_ops(module).into_iter().filter(|op| Repeat::of(*op).is_none())
+}
+
 fn module_ops<'c>(op: Op<'c>) -> Vec<Op<'c>> {
     let module = std::iter::once(op).chain(op.ancestors()).find(|op| op.is("builtin.module"));
     module.and_then(|module| module.first_block(0)).map(|block| block.ops()).unwrap_or_default()
@@ -97,8 +96,8 @@ fn is_program(op: Op<'_>) -> bool {
     ["graph.model", "tile.graph", "task.program"].contains(&op.name())
 }
 
-/// The symbol that an operation applies.
-fn called<'c>(op: Op<'c>) -> Option<&'c str> {
+/// The symbol of the kernel or body that an operation applies.
+pub fn called<'c>(op: Op<'c>) -> Option<&'c str> {
     match op.name() {
         "graph.call" => symbol(op, "body"),
         "tile.run" | "task.range" => symbol(op, "kernel"),
@@ -206,7 +205,8 @@ fn check_round(own: &Repeat<'_>, diag: &mut Diagnostics) {
 /// Checks a `graph.call`: C1, C2.
 pub(crate) fn check_call(op: Op<'_>, diag: &mut Diagnostics) {
     let Some(name) = called(op) else { return };
-    let Some(body) = Repeat::called_by(op).map(|own| own.op) else {
+    let own = bodies(op).into_iter().map(|own| own.op).find(|own| own.symbol() == name);
+    let Some(body) = own else {
         diag.error(op, format!("graph.call names @{name}, which is no body"))
             .help("name a graph.model of this module that has `repeat`");
         return;

@@ -80,7 +80,7 @@ pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
     found
 }
 
-/// What each kernel of a module asks for of lengths that data decide; none of any where data decide none.
+/// What each kernel of a module, and each body, asks for of lengths that data decide; none of any where data decide none.
 pub(crate) fn asked_of_data(module: Op<'_>) -> HashMap<&str, BTreeSet<String>> {
     let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
     let programs = body.iter().filter(|op| op.is("tile.graph") || op.is("task.program"));
@@ -95,6 +95,11 @@ pub(crate) fn asked_of_data(module: Op<'_>) -> HashMap<&str, BTreeSet<String>> {
         finds::add_asked(*kernel, &mut asked);
         asked.retain(|symbol| found.contains(&symbol[..]));
         all.insert(kernel.symbol(), asked);
+    }
+    for body in repeat::bodies(module) {
+        let mut asked = body.asks();
+        asked.retain(|symbol| found.contains(&symbol[..]));
+        all.insert(body.op.symbol(), asked);
     }
     all
 }

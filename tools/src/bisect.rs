@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use weft_dialects::graph::{GraphBuilder, Model as Graph};
 use weft_dialects::ir::{Builder, Context, Mapping, Module, Op, Val, empty_module, module_op};
-use weft_dialects::repeat::Repeat;
+use weft_dialects::repeat;
 use weft_passes::interpret::{WeightError, run_model};
 use weft_runtime::Model;
 use weft_runtime::Tensor;
@@ -65,9 +65,7 @@ pub fn first_difference(
 ) -> Result<Option<Finding>, Failure> {
     let context = crate::context();
     let unit = Unit::open(&context, path, settings.options.clone())?;
-    let ops = unit.module().body(0).map(|block| block.ops()).unwrap_or_default();
-    let Some(graph) = ops.into_iter().filter(|op| Repeat::of(*op).is_none()).find_map(Graph::of)
-    else {
+    let Some(graph) = repeat::others(unit.module()).find_map(Graph::of) else {
         return Err(Failure::said(
             "the model has no operators to compare",
             "--bisect with an .onnx file or text of the graph stage",

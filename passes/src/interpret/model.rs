@@ -9,7 +9,7 @@ use weft_dialects::finds::{self, Find};
 use weft_dialects::graph::{Operator, Weight};
 use weft_dialects::ir::{Block, Op, Val, attr, ty};
 use weft_dialects::lengths;
-use weft_dialects::repeat::Repeat;
+use weft_dialects::repeat::{self, Repeat};
 use weft_dialects::tile::Run;
 use weft_runtime::length::Length;
 
@@ -84,6 +84,7 @@ fn evaluate<'c, 'w>(
         values: Values::default(),
         compiled: HashMap::new(),
         kernels: kernels(op),
+        bodies: repeat::bodies(op).into_iter().map(|own| (own.op.symbol(), own)).collect(),
         weights,
         known: Known::default(),
     };
@@ -142,6 +143,7 @@ struct Evaluation<'a, 'c, 'w> {
     /// By the payload's key.
     compiled: HashMap<String, Rc<Compiled>>,
     kernels: HashMap<&'c str, Op<'c>>,
+    bodies: HashMap<&'c str, Repeat<'c>>,
     weights: Weights<'a, 'w>,
     /// What has been found.
     known: Known,
@@ -178,8 +180,8 @@ impl<'c> Evaluation<'_, 'c, '_> {
                 let name = format!("{} {:?}", operator.kind, operator.name);
                 self.apply(op, op, operator.payload, (name, &[]), visit)?;
             }
-            "graph.call" | "tile.run" if Repeat::called_by(op).is_some() => {
-                let body = Repeat::called_by(op);
+            "graph.call" | "tile.run" if self.body_of(op).is_some() => {
+                let body = self.body_of(op);
                 let body = body.ok_or_else(|| InterpretError::operation(op, ACCEPTED))?;
                 self.repeat(op, &body, visit)?;
             }
@@ -198,6 +200,11 @@ impl<'c> Evaluation<'_, 'c, '_> {
         }
         self.values.done(op);
         Ok(())
+    }
+
+    /// The body that `op` calls.
+    fn body_of(&self, op: Op<'c>) -> Option<Repeat<'c>> {
+        self.bodies.get(repeat::called(op)?).cloned()
     }
 
     /// Does a body on the operands of `op`, round by round.

@@ -20,7 +20,6 @@ use weft_dialects::finds::{self, Find};
 use weft_dialects::ir::pass::{Failed, Pass, Run};
 use weft_dialects::ir::{Context, Op, Report, Val};
 use weft_dialects::lengths;
-use weft_dialects::repeat::Repeat;
 use weft_dialects::task::{self, Program, Range};
 
 use super::conflicts::{Access, Conflicts};
@@ -209,7 +208,6 @@ impl<'c> Lengths<'c> {
     fn finders(&mut self, range: &Range<'c>, number: u32) -> Result<Vec<u32>, Failed> {
         let mut asked = self.asked.get(range.kernel).cloned().unwrap_or_default();
         finds::add_asked(range.op, &mut asked);
-        asked.extend(Repeat::called_by(range.op).iter().flat_map(Repeat::asks));
         let finder = |find: &Find<'c>| {
             self.found.get(find.symbol).copied().ok_or_else(|| {
                 let what =

@@ -53,6 +53,11 @@ pub enum PlanningError {
         /// The element type.
         elem: String,
     },
+    /// A body with buffers elsewhere than in the memory that the device shares.
+    #[error(
+        "the body `{0}` has buffers in memory of the host or of clusters, and nothing repeats that"
+    )]
+    Repeated(String),
     /// A program that its verifier would refuse.
     #[error("{0} is not as the verifier of task.program wants it")]
     Broken(String),
@@ -72,11 +77,11 @@ pub fn plan<'c>(
     machine: Machine<'c>,
 ) -> Result<Planned<'c>, PlanningError> {
     let ops = program.body.ops();
-    let bodies: HashMap<_, _> = repeat::bodies(program.op)
-        .into_iter()
-        .filter_map(|own| Some((own.op.symbol(), (task::Program::of(own.op)?, own))))
-        .collect();
-    let inside = bodies.values().flat_map(|(body, _)| body.body.ops());
+    let bodies = repeat::bodies(program.op).into_iter();
+    let bodies = bodies.filter_map(|own| Some((task::Program::of(own.op)?, own)));
+    let bodies: Vec<_> = bodies.collect();
+    // In the order of the text, for that of the constants follows from it.
+    let inside = bodies.iter().flat_map(|(body, _)| body.body.ops());
     // A plan has no clusters if they run nothing and their memory is unused.
     let by_cluster = |range: &task::Range<'_>| range.unit >= program.units;
     let used = program.cluster_arena > 0 || program.ranges().iter().any(by_cluster);
@@ -108,7 +113,7 @@ pub fn plan<'c>(
         sources: Sources::of(&ops.iter().copied().chain(inside).collect::<Vec<_>>())?,
         frame: Frame { args: Vec::new(), arena: 0, end: program.arena },
         first: 0,
-        bodies,
+        bodies: bodies.iter().map(|own| (own.0.name, own.clone())).collect(),
         places: HashMap::new(),
         buffers: HashMap::new(),
         kernels: HashMap::new(),
@@ -321,6 +326,9 @@ impl<'c> Planner<'c> {
         body: &task::Program<'c>,
         repeat: &Repeat<'c>,
     ) -> Result<(), PlanningError> {
+        if body.host_arena > 0 || body.cluster_arena > 0 {
+            return Err(PlanningError::Repeated(body.name.to_owned()));
+        }
         let args = range.buffers.iter().map(|value| self.places.get(value).copied());
         let args: Vec<_> = args.collect::<Option<_>>().ok_or_else(|| broken(range.op))?;
         let symbols = &self.plan.lengths.symbols;

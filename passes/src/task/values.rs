@@ -341,7 +341,6 @@ impl<'c> Lowering<'c, '_> {
         }
         let mut asked = self.asked.get(run.kernel).cloned().unwrap_or_default();
         finds::add_asked(run.op, &mut asked);
-        asked.extend(Repeat::called_by(run.op).iter().flat_map(Repeat::asks));
         let known = self.out.found.iter().filter(|found| asked.contains(found.symbol));
         let mut jobs: Vec<_> = known.map(|found| found.job as u32).collect();
         jobs.sort_unstable();

@@ -1,4 +1,5 @@
-//! Persistent workers that run requests together, with no lock and no allocation per run.
+//! Persistent workers that run requests together, with no lock, and no allocation per run but for names that a run
+//! decides.
 //!
 //! **Requests.** A caller takes a slot (`queue.rs`), which has counters (`slot.rs`) and memory
 //! (`request_memory.rs`) of its own, posts it under the next ticket, and runs its own part as

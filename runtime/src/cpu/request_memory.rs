@@ -22,6 +22,7 @@ pub struct RequestMemory {
     shares: Box<[[AtomicU64; 2]]>,
     /// What the plan's symbols stand for.
     symbols: Box<[AtomicU64]>,
+    /// As those of the plan.
     loops: Box<[LoopState]>,
     profiling: AtomicBool,
     /// Locked when something has failed only.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use weft_dialects::device::Kernel;
-use weft_dialects::repeat::Repeat;
+use weft_dialects::repeat;
 use weft_dialects::task::Program;
 use weft_passes::codegen::gpu::Isa;
 use weft_passes::codegen::gpu::program::{self, Form, How};
@@ -157,14 +157,9 @@ impl<'c> Unit<'c> {
     }
 
     fn program(&self) -> Result<Program<'c>, Failure> {
-        let programs = self.op().body(0).map(|block| block.ops()).unwrap_or_default();
-        programs
-            .into_iter()
-            .filter(|op| Repeat::of(*op).is_none())
-            .find_map(Program::of)
-            .ok_or_else(|| {
-                Failure::said("the module holds no task.program", "a model at any stage")
-            })
+        repeat::others(self.op()).find_map(Program::of).ok_or_else(|| {
+            Failure::said("the module holds no task.program", "a model at any stage")
+        })
     }
 
     /// The kernels as the simulator runs them.

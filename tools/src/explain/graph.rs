@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use weft_dialects::device::{Machine, Scope};
 use weft_dialects::ir::{Op, Val, attr, ty};
-use weft_dialects::repeat::Repeat;
+use weft_dialects::repeat;
 use weft_dialects::tile;
 
 use super::kernels::Kernels;
@@ -42,17 +42,12 @@ pub(super) fn read<'c>(
     machine: Machine<'c>,
     kernels: &mut Kernels<'c>,
 ) -> Result<Read, Failure> {
-    let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
-    let graph = ops
-        .into_iter()
-        .filter(|op| Repeat::of(*op).is_none())
-        .find_map(tile::Graph::of)
-        .ok_or_else(|| {
-            Failure::said(
-                "the module holds no tile.graph",
-                "a model, or text of the stage graph or tile: what comes later has kernels only",
-            )
-        })?;
+    let graph = repeat::others(module).find_map(tile::Graph::of).ok_or_else(|| {
+        Failure::said(
+            "the module holds no tile.graph",
+            "a model, or text of the stage graph or tile: what comes later has kernels only",
+        )
+    })?;
     let shared = machine.shared().map_or("", |memory| memory.name);
     let mut reader = Reader {
         shared,

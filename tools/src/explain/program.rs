@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use weft_dialects::device::Machine;
 use weft_dialects::ir::{Op, Val, ty};
-use weft_dialects::repeat::Repeat;
+use weft_dialects::repeat;
 use weft_dialects::task;
 
 use super::kernels::{Facts, Kernels};
@@ -45,17 +45,9 @@ pub(super) fn read<'c>(
     kernels: &mut Kernels<'c>,
     joined: &HashMap<String, f64>,
 ) -> Result<Program, Failure> {
-    let ops = module.body(0).map(|block| block.ops()).unwrap_or_default();
-    let program = ops
-        .into_iter()
-        .filter(|op| Repeat::of(*op).is_none())
-        .find_map(task::Program::of)
-        .ok_or_else(|| {
-            Failure::said(
-                "the module holds no task.program",
-                "a model, or text of an earlier stage",
-            )
-        })?;
+    let program = repeat::others(module).find_map(task::Program::of).ok_or_else(|| {
+        Failure::said("the module holds no task.program", "a model, or text of an earlier stage")
+    })?;
     let unit = machine.unit(program.unit);
     let wait = unit.as_ref().map(|unit| unit.wait_cycles());
     let clock = unit.and_then(|unit| unit.clock_mhz());

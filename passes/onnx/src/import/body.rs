@@ -46,6 +46,14 @@ pub(super) struct Open {
     finds: usize,
 }
 
+impl Open {
+    /// The row that a round is at: the number of the round, or so many before the last of all rounds.
+    pub fn row(&self, from_end_of: Option<&Length>) -> Length {
+        let last = |rounds: &Length| rounds.plus(&Length::number(1), -1);
+        from_end_of.map_or_else(|| self.round.clone(), |rounds| last(rounds).plus(&self.round, -1))
+    }
+}
+
 /// As far as a model was planned.
 pub(super) struct Mark {
     values: usize,
@@ -200,10 +208,7 @@ impl Planner<'_> {
             return Err(site.wrong_kind("what a round makes", made, "a tensor"));
         };
         // Numbers that follow from lengths are calculated.
-        let made = match self.graph.values[made.0].numbers.is_some() {
-            true => self.written_numbers(made),
-            false => made,
-        };
+        let made = self.calculated(made);
         let [own, new] = [state, made].map(|id| &self.graph.values[id.0]);
         if own.ty != new.ty || own.dims != new.dims {
             return Err(site

@@ -71,10 +71,7 @@ impl Planner<'_> {
         let mut open = self.open(self.round_name(), Some(rounds.clone()), steps);
         let states: Vec<_> = inits.iter().map(|&id| self.state_of(&mut open, id)).collect();
         let reverse = Some(&rounds).filter(|_| own.is_reverse(direction));
-        let at = match reverse {
-            None => open.round.clone(),
-            Some(rounds) => rounds.plus(&Length::number(1), -1).plus(&open.round, -1),
-        };
+        let at = open.row(reverse);
         let row = self.row_at(name, added, 0, &at);
         let operands: Vec<_> = states.iter().map(|&id| self.operand(id)).collect();
         let plan = own.step(direction, self.operand(row), &operands, at);

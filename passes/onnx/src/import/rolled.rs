@@ -14,7 +14,7 @@ use weft_runtime::length::Length;
 
 use super::body::{Open, passes};
 use super::structure::Site;
-use super::{Bound, Planner, Value};
+use super::{Bound, Planner, Value, control};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::graph::Graph;
@@ -138,10 +138,7 @@ impl<'m> Planner<'m> {
         let carried = states.iter().zip(own.carried);
         given.extend(carried.map(|(state, one)| state.map_or_else(|| one.clone(), Bound::Tensor)));
         for &(id, axis, back) in own.reads {
-            let at = match (back, &own.rounds) {
-                (true, Some(rounds)) => rounds.plus(&Length::number(1), -1).plus(&open.round, -1),
-                _ => open.round.clone(),
-            };
+            let at = open.row(own.rounds.as_ref().filter(|_| back));
             given.push(Bound::Tensor(self.row_at(site.name, id, axis, &at)));
         }
         Ok(given)
@@ -226,7 +223,7 @@ impl<'m> Planner<'m> {
     ) -> Result<Vec<(Dims, usize)>> {
         let mut collected = Vec::new();
         for (one, &(axis, back)) in made.into_iter().zip(own.writes) {
-            let Bound::Tensor(id) = one else { return Err(super::control::collects(site, &one)) };
+            let Bound::Tensor(id) = one else { return Err(control::collects(site, &one)) };
             let id = self.calculated(id);
             self.leaves(site, open, id)?;
             let row = self.operand(id);
@@ -266,8 +263,7 @@ impl<'m> Planner<'m> {
         let row = self.operand(row);
         let mut lengths: Dims = row.lengths.clone();
         lengths.resize(row.rank(), None);
-        let last = |rounds: &Length| rounds.plus(&Length::number(1), -1).plus(&open.round, -1);
-        let at = rounds.map_or_else(|| open.round.clone(), last);
+        let at = open.row(rounds);
         let there = rounds.is_none().then(|| at.clone());
         let whole: Dims = std::iter::once(there).chain(lengths).collect();
         // It reads nothing, so it is written where it is read: in front of the body.
@@ -397,8 +393,7 @@ impl<'m> Planner<'m> {
             let mut open = self.open(self.round_name(), Some(Length::number(1)), 1);
             let asked = self.state_of(&mut open, decides);
             open.results.push(asked);
-            let made =
-                super::control::results(self, site, branch, &format!("{}/{place}", site.name))?;
+            let made = control::results(self, site, branch, &format!("{}/{place}", site.name))?;
             let mut ids = Vec::new();
             for one in &made {
                 let Bound::Tensor(id) = *one else {
