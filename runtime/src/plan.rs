@@ -254,3 +254,9 @@ pub struct Step {
     /// Index into [`Plan::ops`].
     pub op: u32,
 }
+
+/// Four rTasks of the first kernel, for tests.
+#[cfg(test)]
+fn step(unit: u32, buffers: Vec<u32>, waits: Vec<u32>) -> Step {
+    Step { unit, kernel: 0, begin: 0, end: 4, buffers, waits, op: 0 }
+}

@@ -88,19 +88,10 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::length::{Length, Symbol};
-    use crate::plan::{Buffer, Kernel, Lengths, Share, Shift, Step};
+    use crate::plan::{Buffer, Kernel, Lengths, Share, Shift, Step, step};
 
     /// The first step finds `n`; the second one asks for it on another unit.
     fn plan() -> Plan {
-        let step = |unit, buffers, waits| Step {
-            unit,
-            kernel: 0,
-            begin: 0,
-            end: 4,
-            buffers,
-            waits,
-            op: 0,
-        };
         let at = |base, offset, bytes| Buffer { base, offset, bytes };
         Plan {
             units: 2,

@@ -99,19 +99,10 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::length::{Length, Symbol};
-    use crate::plan::{Buffer, Find, Kernel, Lengths, Step};
+    use crate::plan::{Buffer, Find, Kernel, Lengths, step};
 
     /// A step, two that are repeated, one of which asks for the round, and one more.
     fn plan() -> Plan {
-        let step = |unit, buffers, waits| Step {
-            unit,
-            kernel: 0,
-            begin: 0,
-            end: 4,
-            buffers,
-            waits,
-            op: 0,
-        };
         let at = |base, offset, bytes| Buffer { base, offset, bytes };
         let symbol = |name: &str| Symbol { name: name.into(), least: 0, most: 8, multiple: 1 };
         Plan {
