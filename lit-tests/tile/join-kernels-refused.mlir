@@ -358,8 +358,8 @@ tile.kernel @double {
 // -----
 
 // Tiles of members follow from extents.
-// CHECK: error: tensors of a module with symbols are not handed over
-// CHECK: help: take tile.connect away, or compile for numbers instead of graph.symbol
+// CHECK: error: @double ends, or begins, where a length says: it hands nothing over
+// CHECK: help: take tile.connect away, or compile for numbers instead of lengths
 #m = affine_map<(m) -> (m)>
 #taps = affine_map<(h, r) -> (h + r)>
 #h = affine_map<(h, r) -> (h)>
@@ -380,7 +380,7 @@ tile.kernel @double {
   %a = tile.load %x to @vreg : tensor<12xf32>
   %c = tile.compute ins(%a) outs(%o) on @valu lanes 0 tiles [#tile.rtile<"l2"[12]>, #tile.rtile<"vreg"[8]>] : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32> {
   ^bb0(%i: tensor<12xf32>, %j: tensor<12xf32>):
-    %r = linalg.generic {indexing_maps = [#m, #m], iterator_types = ["parallel"]} ins(%i : tensor<12xf32>) outs(%j : tensor<12xf32>) {
+    %r = linalg.generic {graph.lengths = ["seq"], indexing_maps = [#m, #m], iterator_types = ["parallel"]} ins(%i : tensor<12xf32>) outs(%j : tensor<12xf32>) {
     ^bb0(%p: f32, %q: f32):
       %t = arith.addf %p, %p : f32
       linalg.yield %t : f32

@@ -97,6 +97,8 @@ pub fn passes_to(stage: Stage) -> &'static [&'static Pass] {
             // First: it reads what rTasks touch from tile programs. The text may have been edited,
             // and a plan is proved before it runs.
             &task::check_order::PASS,
+            // Beside it: both read nests, which are gone behind the conversion.
+            &task::check_ends::PASS,
             // Before the conversion: a lane unit has no elementary functions. Not earlier:
             // people and the interpreter read `math.exp` better.
             &device::expand_math::PASS,
@@ -146,6 +148,7 @@ pub const PASSES: &[&Pass] = &[
     &task::from_tile::PASS,
     &task::share_kernels::PASS,
     &task::check_order::PASS,
+    &task::check_ends::PASS,
     &device::load_machine::PASS,
     &device::expand_math::PASS,
     &device::from_tile::PASS,

@@ -95,6 +95,17 @@ impl Length {
         self.terms.iter().all(|(_, value)| value % by == 0)
     }
 
+    /// The greatest number that divides all that are added up in it; 0 for 0.
+    pub fn divisor(&self) -> u64 {
+        let gcd = |mut one: u64, mut other: u64| {
+            while other != 0 {
+                (one, other) = (other, one % other);
+            }
+            one
+        };
+        self.terms.iter().map(|(_, value)| value.unsigned_abs()).fold(0, gcd)
+    }
+
     /// The two of which it is the smaller one, if it is no more than that.
     pub fn as_least(&self) -> Option<&[Self; 2]> {
         match &self.terms[..] {

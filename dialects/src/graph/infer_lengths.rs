@@ -306,9 +306,21 @@ impl<'a, 'c> Inference<'a, 'c> {
         let pairs = from.into_iter().zip(into);
         let dims = pairs.map(|(from, into)| either(from, into)).collect::<Result<Dims, _>>()?;
         in_all_of(&dims, source, target)?;
+        self.fill_to(target, &dims);
         self.write(op, &dims);
         self.set(op.result(0), dims);
         Ok(())
+    }
+
+    /// Lets a tensor that is filled for one slice, as a border around it, be filled as far as that goes.
+    fn fill_to(&self, target: Val<'c>, dims: &Dims) {
+        let fill = target.def().filter(|op| op.is("linalg.generic") && op.operands().len() == 1);
+        let Some(fill) = fill.filter(|_| target.uses().len() == 1) else { return };
+        let maps = fill.attr("indexing_maps").and_then(attr::array).unwrap_or_default();
+        let index = maps.first().copied().and_then(affine::linear).unwrap_or_default();
+        if index.iter().enumerate().all(|(dim, index)| index.as_axis() == Some(dim)) {
+            self.write(fill, dims);
+        }
     }
 
     fn pad(&mut self, op: Op<'c>) -> Result<(), InferError> {

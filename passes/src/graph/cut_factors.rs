@@ -27,7 +27,6 @@ use weft_dialects::ir::{Attribute, Builder, Context, Op, Val, remark, ty};
 
 use super::nest_cost::cycles;
 use super::product::{is_constant, whole_product};
-use crate::length;
 use crate::nest::Access;
 use crate::tile::Chooser;
 
@@ -70,9 +69,6 @@ enum Form {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let forms = [("whole", None), ("tf32", Some(Form::Once)), ("tf32x3", Some(Form::ThreeTimes))];
     let form = run.word("f32", &forms)?;
     let cheaper = run.word("when", &[("cheaper", true), ("always", false)])?;

@@ -33,9 +33,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let mut nests = Vec::new();
     run.module.walk(&mut |op| {
         if op.is("linalg.generic") {
@@ -86,6 +83,7 @@ fn gather<'c>(context: &'c Context, op: Op<'c>) -> Option<()> {
         }
         end.operands().into_iter().map(|value| map.get(value)).collect()
     });
+    length::give(context, product[0], &length::of_loops(&axes));
     op.result(0).replace_with(product[0]);
     op.erase();
     Some(())
@@ -117,5 +115,7 @@ fn copy<'c>(b: &mut Payload<'c>, axes: &[Loop], from: &Access<'c>, order: &[usiz
     let kinds = vec![Axis::Parallel; order.len()];
     let made =
         b.generic(&kinds, &[(from.tensor, read)], &[(empty, written)], |_, args| vec![args[0]]);
+    let lengths: Vec<_> = order.iter().map(|&axis| axes[axis].length).collect();
+    length::give(b.context(), made[0], &lengths);
     made[0]
 }

@@ -37,9 +37,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let (hoist, remarks) = (run.flag("hoist")?, run.flag("remarks")?);
     let Some(machine) = Machine::of(run.module).filter(|_| hoist) else { return Ok(()) };
     let wanted: Vec<Wanted<'_>> = machine.instructions().iter().filter_map(Wanted::of).collect();
@@ -92,7 +89,9 @@ impl<'c> Product<'c> {
         let bits = |ty: Type<'_>| ty::bits(ty).unwrap_or(0);
         let narrow = factors.iter().all(|own| bits(own.elem) < bits(sums));
         let placed = accesses[inputs].index.iter().all(|index| index.as_axis().is_some());
-        let sums_up = reductions().next().is_some() && placed;
+        // Zero points are multiplied with how many there are.
+        let known = reductions().all(|axis| axes[axis].length.is_none());
+        let sums_up = reductions().next().is_some() && placed && known;
         let whole = sums_up && !asks && by_reductions && still && narrow;
         whole.then_some(Self { op, axes, accesses, factors, sums })
     }
@@ -218,10 +217,14 @@ impl<'p, 'c> Written<'p, 'c> {
         let mut payload = Payload::before(self.context, self.product.op);
         let target = payload.empty(shape, elem);
         let (from, to) = ((*tensor, identity.clone()), (target, identity));
-        payload.generic(&vec![Axis::Parallel; axes], &[from], &[to], |scalar, args| {
-            let sign = scalar.integer(elem, -half(elem));
-            vec![scalar.same("arith.xori", &[args[0], sign])]
-        })[0]
+        let flipped =
+            payload.generic(&vec![Axis::Parallel; axes], &[from], &[to], |scalar, args| {
+                let sign = scalar.integer(elem, -half(elem));
+                vec![scalar.same("arith.xori", &[args[0], sign])]
+            })[0];
+        let lengths = length::of_access(&self.product.axes, &self.product.accesses[arg]);
+        length::give(self.context, flipped, &lengths);
+        flipped
     }
 
     /// A factor as it stands in the sums.
@@ -240,11 +243,13 @@ impl<'p, 'c> Written<'p, 'c> {
         let inputs = [input(0), input(1)];
         let output = (op.operand(accesses.len() - 1), last.index.clone());
         let mut payload = Payload::before(self.context, *op);
-        payload.generic(&kinds, &inputs, &[output], |scalar, args| {
+        let products = payload.generic(&kinds, &inputs, &[output], |scalar, args| {
             let wide = [0, 1].map(|side| self.wide(scalar, args[side], side, flips[side]));
             let product = scalar.mul(wide[0], wide[1]);
             vec![scalar.add(args[2], product)]
-        })[0]
+        })[0];
+        length::give(self.context, products, &length::of_loops(axes));
+        products
     }
 
     /// The sums of one factor alone, with the parallel axes that it has as dimensions, in their order.
@@ -269,6 +274,8 @@ impl<'p, 'c> Written<'p, 'c> {
             let wide = self.wide(scalar, args[0], side, flips);
             vec![scalar.add(args[1], wide)]
         })[0];
+        let lengths: Vec<_> = own.iter().map(|&axis| axes[axis].length).collect();
+        length::give(self.context, sum, &lengths);
         (sum, kept)
     }
 
@@ -309,7 +316,8 @@ impl<'p, 'c> Written<'p, 'c> {
         let mut payload = Payload::before(self.context, *op);
         let target = payload.empty(&output.shape, *wide);
         let body = op.body(0).expect("it was read");
-        payload.generic(&vec![Axis::Parallel; rank], &inputs, &[(target, place)], |scalar, args| {
+        let kinds = vec![Axis::Parallel; rank];
+        let corrected = payload.generic(&kinds, &inputs, &[(target, place)], |scalar, args| {
             let mut given = args[1..].iter().copied();
             let sums = sums.each_ref().map(|sum| sum.as_ref().and_then(|_| given.next()));
             let mut map = Mapping::default();
@@ -333,7 +341,10 @@ impl<'p, 'c> Written<'p, 'c> {
                 result = scalar.add(result, part);
             }
             vec![result]
-        })[0]
+        })[0];
+        let lengths: Vec<_> = self.parallel.iter().map(|&axis| axes[axis].length).collect();
+        length::give(self.context, corrected, &lengths);
+        corrected
     }
 
     /// What is subtracted from a factor, as it stands in the sums.

@@ -47,9 +47,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let multiply = run.word("divide", &[("unknown", true), ("all", false)])?;
     let remarks = run.flag("remarks")?;
     let Some(machine) = Machine::of(run.module).filter(|_| multiply) else { return Ok(()) };
@@ -187,7 +184,7 @@ impl<'c> Division<'c> {
         let read = inputs.len();
         let outputs: Vec<_> = (count..accesses.len()).map(seen).collect();
         let body = self.nest.body(0).expect("the nest was read");
-        b.generic(&kinds, &inputs, &outputs, |scalar, args| {
+        let made = b.generic(&kinds, &inputs, &outputs, |scalar, args| {
             let mut own = Mapping::default();
             let given = args[..count].iter().chain(&args[read..]);
             for (old, new) in body.args().into_iter().zip(given) {
@@ -208,7 +205,9 @@ impl<'c> Division<'c> {
             }
             let end = body.terminator().expect("a body ends");
             end.operands().into_iter().map(|value| own.get(value)).collect()
-        })[0]
+        })[0];
+        length::give(b.context(), made, &length::of_loops(&axes));
+        made
     }
 }
 

@@ -33,6 +33,7 @@ impl Longer {
                 axes[along].kind == Axis::Parallel && own.uses(along) && !other.uses(along)
             };
             axes[axis].kind == Axis::Reduction
+                && axes[axis].length.is_none()
                 && axes[axis].extent > 1
                 && own.index.iter().all(|index| index.as_axis().is_some())
                 && own.uses(axis)

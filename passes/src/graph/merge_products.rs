@@ -18,7 +18,6 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Form, Op, Val, remark, ty};
 
 use super::product::{Product, Side, Together, is_weight, unite};
-use crate::length;
 use crate::nest::generic_axes;
 use crate::remarks::Refused;
 
@@ -39,9 +38,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     let (merge, remarks) = (run.flag("merge")?, run.flag("remarks")?);
     if !merge {

@@ -10,6 +10,7 @@ use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, ty};
 
 use super::dequantised::Dequantised;
+use crate::length;
 use crate::nest::{generic_accesses, generic_axes};
 
 /// Lets an operator that only moves elements move integers, and puts their scale behind it.
@@ -20,6 +21,7 @@ pub(super) fn move_before_scale<'c>(context: &'c Context, op: Op<'c>) -> Option<
     // Where elements are repeated, one number for each of them would be more to read.
     let as_many = ty::count(op.operand(0).ty()) == ty::count(op.result(0).ty());
     let source = Dequantised::of(op.operand(0)).filter(|own| as_many && own.is_uniform())?;
+    length::of_result(op)?;
     let elem = ty::elem(source.numbers.ty())?;
     let shape = ty::shape(op.result(0).ty())?;
     let mut b = Builder::before(context, op).with_location(op.location());
@@ -41,12 +43,14 @@ pub(super) fn scale_behind<'c>(
     numbers: Val<'c>,
 ) -> Option<()> {
     let made = Operator::of(op.operand(0).def()?)?;
-    let shape = ty::shape(op.result(0).ty())?;
+    let (shape, lengths) = (ty::shape(op.result(0).ty())?, length::of_result(op)?);
     let zero = source.zero.iter().map(|zero| zero.0);
     let operands: Vec<_> = [numbers].into_iter().chain(zero).chain([source.scale.0]).collect();
     let names = [made.kind, made.name];
     let scaled = operator(b, names, &operands, &[op.result(0).ty()], |new, args| {
-        vec![dequantise(new, source, args, &shape)]
+        let made = dequantise(new, source, args, &shape);
+        length::give(new.context(), made, &lengths);
+        vec![made]
     })[0];
     op.result(0).replace_with(scaled);
     op.erase();
@@ -134,7 +138,9 @@ fn moved_payload<'c>(
                 let [from, to] = &accesses[..] else { unreachable!("a copy has two operands") };
                 let input = (map.get(from.tensor), from.index.clone());
                 let output = (map.get(to.tensor), to.index.clone());
-                b.generic(&kinds, &[input], &[output], |_, args| vec![args[0]])[0]
+                let made = b.generic(&kinds, &[input], &[output], |_, args| vec![args[0]])[0];
+                length::give(b.context(), made, &length::of_loops(&axes));
+                made
             }
             "graph.yield" => return map.get(inner.operand(0)),
             name => {

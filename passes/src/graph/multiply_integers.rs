@@ -53,9 +53,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let integers = run.word("products", &[("integers", true), ("floats", false)])?;
     let remarks = run.flag("remarks")?;
     let Some(machine) = Machine::of(run.module).filter(|_| integers) else { return Ok(()) };
@@ -257,6 +254,7 @@ impl<'c> Product<'c> {
                 let product = scalar.mul(factors[0], factors[1]);
                 vec![scalar.add(args[args.len() - 1], product)]
             })[0];
+        length::give(context, sums, &length::of_loops(&self.axes));
         // The parallel axes alone.
         let parallel: Vec<usize> =
             (0..kinds.len()).filter(|&axis| kinds[axis] == Axis::Parallel).collect();
@@ -276,7 +274,7 @@ impl<'c> Product<'c> {
         }
         let target = b.empty(&self.output.shape, single);
         let kinds = vec![Axis::Parallel; parallel.len()];
-        b.generic(&kinds, &inputs, &[(target, place)], |scalar, args| {
+        let scaled = b.generic(&kinds, &inputs, &[(target, place)], |scalar, args| {
             let sum = scalar.op("arith.sitofp", &[args[0]], single);
             // One scale after the other: both together may be too small for a number of their own.
             let scaled = scalar.mul(sum, args[1]);
@@ -288,7 +286,10 @@ impl<'c> Product<'c> {
                 None => args[3],
             };
             vec![scalar.add(start, scaled)]
-        })[0]
+        })[0];
+        let lengths: Vec<_> = parallel.iter().map(|&axis| self.axes[axis].length).collect();
+        length::give(context, scaled, &lengths);
+        scaled
     }
 }
 

@@ -43,9 +43,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let to = run.word("to", &[("whole", None), ("bf16", Some("bf16")), ("f16", Some("f16"))])?;
     let remarks = run.flag("remarks")?;
     let Some((name, machine)) = to.zip(Machine::of(run.module)) else { return Ok(()) };
@@ -83,7 +80,8 @@ fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
     };
     let single = Type::float32(context);
     let mut b = Payload::before(context, product);
-    let factors = [0, 1].map(|side| converted(&mut b, "arith.truncf", product.operand(side), elem));
+    let seen = |side: usize| (&axes[..], &accesses[side]);
+    let factors = [0, 1].map(|side| converted(&mut b, "arith.truncf", seen(side), elem));
     let kinds: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
     let [left, right, output] = &accesses[..] else { return };
     let inputs = [(factors[0], left.index.clone()), (factors[1], right.index.clone())];
@@ -93,6 +91,7 @@ fn narrow<'c>(context: &'c Context, product: Op<'c>, elem: Type<'c>) {
         let product = scalar.mul(factors[0], factors[1]);
         vec![scalar.add(args[2], product)]
     });
+    length::give(context, sums[0], &length::of_loops(&axes));
     product.result(0).replace_with(sums[0]);
     product.erase();
 }

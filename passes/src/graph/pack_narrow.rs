@@ -15,7 +15,6 @@ use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Op, Val, attr, ty};
 
-use crate::length;
 use crate::nest::{generic_accesses, generic_axes, generic_inputs};
 
 /// The pass.
@@ -28,9 +27,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     if !run.flag("pack")? {
         return Ok(());
     }

@@ -14,6 +14,7 @@ use weft_dialects::ir::{Builder, Context, Op, Val, attr, ty};
 
 use super::dequantised::{Dequantised, literal};
 use super::move_integers::scale_behind;
+use crate::length;
 use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs};
 
 /// Lets an operator that takes the greatest of windows take that of integers, and puts their scale behind it.
@@ -85,6 +86,18 @@ impl<'c> Pool<'c> {
         if self.axes.iter().any(|axis| axis.extent == 0) {
             return false;
         }
+        // Where a window ends has to be known, but not how many there are.
+        let in_window = |axis: usize| {
+            let mut dims = self.accesses[0].index.iter();
+            dims.any(|index| index.coefficients[axis] != 0 && index.as_axis() != Some(axis))
+        };
+        let lengths = (0..self.axes.len()).filter(|&axis| self.axes[axis].length.is_some());
+        let slices = self.padded.is_some_and(length::is_in);
+        if slices || { lengths }
+            .any(|axis| in_window(axis) || self.axes[axis].kind == Axis::Reduction)
+        {
+            return false;
+        }
         let Some(slice) = self.padded else { return true };
         let ints = |name: &str| slice.attr(name).and_then(attr::ints);
         let (Some(offsets), Some(strides)) = (ints("static_offsets"), ints("static_strides"))
@@ -138,9 +151,11 @@ impl<'c> Pool<'c> {
         let start = b.fill_int(least, &self.accesses[count].shape, elem);
         let target = (start, self.accesses[count].index.clone());
         let most = if source.signed { "arith.maxsi" } else { "arith.maxui" };
-        b.generic(&kinds, &inputs, &[target], |scalar, args| {
+        let made = b.generic(&kinds, &inputs, &[target], |scalar, args| {
             vec![scalar.same(most, &[args[count], args[0]])]
-        })[0]
+        })[0];
+        length::give(b.context(), made, &length::of_loops(&self.axes));
+        made
     }
 }
 

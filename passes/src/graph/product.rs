@@ -9,7 +9,10 @@ use weft_dialects::graph::build::operator;
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Block, Builder, Context, Linear, Mapping, Op, Type, Val, attr, ty};
 
-use crate::nest::{Access, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis};
+use crate::length;
+use crate::nest::{
+    Access, Loop, copy_body, generic_accesses, generic_axes, generic_inputs, index_axis,
+};
 use crate::remarks::Refused;
 use crate::tile::isa::the_generic;
 
@@ -93,6 +96,7 @@ impl<'c> Product<'c> {
         let (moved, still, result) = (of(moving)?, of(still)?, &accesses[2]);
         let own = |axis: &usize| {
             axes[*axis].kind == Axis::Parallel
+                && axes[*axis].length.is_none()
                 && !still.uses(*axis)
                 && plainly(&moved.index, *axis)
                 && plainly(&result.index, *axis)
@@ -105,7 +109,8 @@ impl<'c> Product<'c> {
         let own = generic_accesses(start).ok()?;
         let (place, reads) = own.split_last()?;
         let axis = place.index.get(out)?.as_axis()?;
-        if !plainly(&place.index, axis) || reads.len() != generic_inputs(start) {
+        let fixed = generic_axes(start).ok()?[axis].length.is_none();
+        if !fixed || !plainly(&place.index, axis) || reads.len() != generic_inputs(start) {
             return None;
         }
         for access in reads.iter().filter(|access| access.uses(axis)) {
@@ -143,18 +148,19 @@ impl<'c> Product<'c> {
             let count = generic_inputs(generic);
             let accesses = generic_accesses(generic).expect("the payload was read");
             let axes = generic_axes(generic).expect("the payload was read");
-            let axes: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
+            let kinds: Vec<Axis> = axes.iter().map(|axis| axis.kind).collect();
             let reads: Vec<_> = accesses[..count]
                 .iter()
                 .map(|access| (args[access.tensor.index()], access.index.clone()))
                 .collect();
             let body = generic.body(0).expect("the payload was read");
             place = payload.generic(
-                &axes,
+                &kinds,
                 &reads,
                 &[(place, accesses[count].index.clone())],
                 |s, v| copy_body(s.builder(), body, v, Mapping::default(), &[]),
             )[0];
+            length::give(payload.context(), place, &length::of_loops(&axes));
         }
         place
     }
@@ -283,20 +289,24 @@ pub(super) fn multiplies_extended<'c>(machine: Machine<'c>, [narrow, sums]: [Typ
         .any(|own| the_generic(own).and_then(|op| op.body(0)).is_some_and(multiplies))
 }
 
-/// The elements of a tensor of a payload, each by an operation that makes another type of it.
+/// The elements of a tensor of a payload that an access of a nest reads, each by an operation that makes another
+/// type of it.
 pub(super) fn converted<'c>(
     b: &mut Payload<'c>,
     by: &str,
-    tensor: Val<'c>,
+    (axes, access): (&[Loop], &Access<'c>),
     elem: Type<'c>,
 ) -> Val<'c> {
+    let (tensor, lengths) = (access.tensor, length::of_access(axes, access));
     let shape = ty::shape(tensor.ty()).expect("a factor is a tensor");
     let place: Vec<_> = (0..shape.len()).map(|axis| Linear::axis(shape.len(), axis)).collect();
     let target = b.empty(&shape, elem);
     let kinds = vec![Axis::Parallel; shape.len()];
-    b.generic(&kinds, &[(tensor, place.clone())], &[(target, place)], |scalar, args| {
+    let made = b.generic(&kinds, &[(tensor, place.clone())], &[(target, place)], |scalar, args| {
         vec![scalar.op(by, &[args[0]], elem)]
-    })[0]
+    })[0];
+    length::give(b.context(), made, &lengths);
+    made
 }
 
 /// Returns whether a value of a payload is a weight or a literal, perhaps in another shape.

@@ -25,7 +25,7 @@ use super::block_weights::{Along, BlockWeight, Part};
 use super::product::whole_product;
 use super::rewritten::{drop_unread, rewritten};
 use super::small_factors::Wanted;
-use crate::length;
+use crate::length::{self, Length};
 use crate::nest::{Access, Loop, generic_accesses, generic_axes};
 
 /// The pass.
@@ -49,9 +49,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let bytes = run.word("to", &[("whole", None), ("int16", Some(2)), ("int8", Some(1))])?;
     let remarks = run.flag("remarks")?;
     let Some((bytes, machine)) = bytes.zip(Machine::of(run.module)) else { return Ok(()) };
@@ -126,7 +123,11 @@ impl<'c> Product<'c> {
                 all.filter(|index| index.as_axis() == Some(axis)).count()
             };
             let shared = (0..axes.len()).any(|axis| dims(axis) != if axis == sum { 2 } else { 1 });
-            let weight = BlockWeight::of(op, w.tensor, dim).filter(|_| last && !shared)?;
+            // Only rows may end where a length says.
+            let fixed =
+                |index: &Linear| index.as_axis().is_some_and(|axis| axes[axis].length.is_none());
+            let known = w.index.iter().all(fixed);
+            let weight = BlockWeight::of(op, w.tensor, dim).filter(|_| last && known && !shared)?;
             let [x, w, output] = [x, w, output].map(Clone::clone);
             Some(Self { op, main, axes: axes.clone(), x, w, output, weight, sum, bytes })
         })
@@ -186,12 +187,18 @@ impl<'c> Product<'c> {
         let x = b.reshape(map.get(self.x.tensor), &dims.lead(&[dims.blocks, dims.places]));
         let rounding = Rounding { lead: dims.rows.len(), bytes: self.bytes };
         let most = rounding.greatest(b, x, &dims.lead(&[dims.blocks]));
+        dims.end(b, most, 2);
         let shape = dims.lead(&[self.bytes, dims.blocks, dims.places]);
         let numbers = rounding.numbers(b, (x, most), &shape);
+        dims.end(b, numbers, 3);
         let q = self.bytes_of_weight(b, made, &dims);
         let sums = self.sums(b, (numbers, q), &dims);
         let offsets = self.offsets(b, q, rounding.least(), &dims);
-        let whole = || rounding.whole(b, (x, most), &dims.lead(&[dims.blocks]));
+        let whole = || {
+            let whole = rounding.whole(b, (x, most), &dims.lead(&[dims.blocks]));
+            dims.end(b, whole, 2);
+            whole
+        };
         let whole = self.weight.has_zero().then(whole);
         let start = map.get(self.main.operand(2));
         let given = Given { sums, offsets, most, whole, start };
@@ -246,12 +253,15 @@ impl<'c> Product<'c> {
         let shape = [&dims.lead(&[self.bytes, dims.blocks])[..], &dims.columns].concat();
         let zero = b.fill_int(0, &shape, long);
         let place: Vec<_> = (0..all - 1).map(axis).collect();
-        b.generic(&folding(all), &[(x, x_index), (q, q_index)], &[(zero, place)], |scalar, args| {
+        let inputs = [(x, x_index), (q, q_index)];
+        let sums = b.generic(&folding(all), &inputs, &[(zero, place)], |scalar, args| {
             let x = scalar.op("arith.extui", &[args[0]], long);
             let q = scalar.op("arith.extsi", &[args[1]], long);
             let product = scalar.mul(x, q);
             vec![scalar.add(args[2], product)]
-        })[0]
+        })[0];
+        dims.end(b, sums, all - rows);
+        sums
     }
 
     /// What it adds to the sum of a block that integers of activations begin at their least one. Axes: blocks,
@@ -309,7 +319,7 @@ impl<'c> Product<'c> {
             .collect();
         let place = self.output.index.iter().map(|index| index.in_terms_of(all, &through));
         let target = (given.start, place.collect());
-        b.generic(&folding(all), &inputs, &[target], |scalar, args| {
+        let scaled = b.generic(&folding(all), &inputs, &[target], |scalar, args| {
             let bytes = self.bytes as usize;
             let sum = rounding.joined(scalar, &args[..bytes]);
             let sum = scalar.sub(sum, args[bytes]);
@@ -324,7 +334,9 @@ impl<'c> Product<'c> {
             let scaled = scalar.mul(sum, scale);
             let product = scalar.mul(scaled, step);
             vec![scalar.add(args[read], product)]
-        })[0]
+        })[0];
+        dims.end(b, scaled, all - r);
+        scaled
     }
 
     /// What the integers of a block are more than the bytes that were multiplied, as a float.
@@ -346,6 +358,8 @@ impl<'c> Product<'c> {
 /// The extents of a product.
 struct Dims {
     rows: Vec<u64>,
+    /// The lengths of rows.
+    lengths: Vec<Option<&'static Length>>,
     columns: Vec<u64>,
     blocks: u64,
     places: u64,
@@ -359,12 +373,19 @@ impl Dims {
         };
         let (rows, columns) = (extents(&product.x), extents(&product.w));
         let places = product.weight.places;
-        Self { rows, columns, blocks: product.axes[product.sum].extent / places, places }
+        let lengths = product.beside(&product.x).into_iter();
+        let lengths = lengths.map(|axis| product.axes[axis].length).collect();
+        Self { rows, lengths, columns, blocks: product.axes[product.sum].extent / places, places }
     }
 
     /// The shape of a tensor with these dimensions behind those of the activations.
     fn lead(&self, more: &[u64]) -> Vec<u64> {
         [&self.rows[..], more].concat()
+    }
+
+    /// Lets the nest that makes a tensor end where the rows do, its first axes; it has so many behind them.
+    fn end<'c>(&self, b: &Payload<'c>, made: Val<'c>, behind: usize) {
+        length::give(b.context(), made, &[&self.lengths[..], &vec![None; behind]].concat());
     }
 }
 

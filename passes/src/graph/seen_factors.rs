@@ -3,6 +3,7 @@
 
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Linear, Op, Val, attr, ty};
+use weft_dialects::lengths;
 
 use crate::nest::{Access, generic_inputs};
 
@@ -77,7 +78,13 @@ impl<'c> Seen<'c> {
         let rank = shape.len();
         let (offsets, strides) = place.unwrap_or_else(|| (vec![0; rank], vec![1; rank]));
         let around = filled_with(b, &shape, numbers, around);
-        b.insert(numbers, around, &offsets, &strides)
+        let made = b.insert(numbers, around, &offsets, &strides);
+        if let Self::Padded(slice) = self
+            && let Some((new, lengths)) = made.def().zip(slice.attr(lengths::OF_AXES))
+        {
+            new.set_attr(lengths::OF_AXES, lengths);
+        }
+        made
     }
 }
 
@@ -105,7 +112,9 @@ fn filled_with<'c>(
 /// Returns whether a slice goes into a tensor of zeros.
 fn is_padding(slice: Op<'_>) -> bool {
     let rank = |value: Val<'_>| ty::shape(value.ty()).map(|shape| shape.len());
+    let known = slice.operands().len() == 2;
     slice.is("tensor.insert_slice")
+        && known
         && filled(slice.operand(1)) == Some(0.0)
         && rank(slice.operand(0)) == rank(slice.operand(1))
 }

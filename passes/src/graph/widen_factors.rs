@@ -44,9 +44,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let words = [("cheaper", Some(true)), ("always", Some(false)), ("never", None)];
     let when = run.word("when", &words)?;
     let remarks = run.flag("remarks")?;
@@ -121,7 +118,7 @@ impl<'c> Product<'c> {
             if self.narrow[side].is_none() {
                 return tensor;
             }
-            let wide = converted(&mut b, "arith.extf", tensor, self.sums);
+            let wide = converted(&mut b, "arith.extf", (&axes, &accesses[side]), self.sums);
             extends.extend(wide.def());
             wide
         });
@@ -132,6 +129,7 @@ impl<'c> Product<'c> {
             let product = scalar.mul(args[0], args[1]);
             vec![scalar.add(args[2], product)]
         });
+        length::give(context, sums[0], &length::of_loops(&axes));
         Wide { extends, product: sums[0].def().expect("a nest makes it") }
     }
 

@@ -8,6 +8,7 @@
 use weft_dialects::ir::Linear;
 
 use super::{Loop, Nest, Start};
+use crate::length::{Length, kept};
 
 impl Nest<'_> {
     /// The points `from .. from + count` of `axis`, and what its axes are for
@@ -29,7 +30,7 @@ impl Nest<'_> {
         (part, now)
     }
 
-    /// Cuts `axis` in panels, whose size divides it: the axis counts panels, a new last axis
+    /// Cuts `axis` in panels, whose size divides it and its length: the axis counts panels, a new last axis
     /// runs inside one.
     ///
     /// A dimension that was the whole axis becomes two, which is another view of the same
@@ -38,8 +39,10 @@ impl Nest<'_> {
     pub fn split(&mut self, axis: usize, panel: u64) -> Vec<Linear> {
         let old = self.axes.len();
         let Loop { extent: whole, kind, length } = self.axes[axis];
-        debug_assert!(length.is_none(), "a panel would be cut where nobody knows");
+        let ends = |length: &Length| length.is_multiple_of(panel as i64);
+        debug_assert!(length.is_none_or(ends), "a panel would be cut where nobody knows");
         self.axes[axis].extent /= panel;
+        self.axes[axis].length = length.map(|length| kept(length.floor_div(panel as i64)));
         self.axes.push(Loop { extent: panel, kind, length: None });
         let cut = |index: &mut Linear| {
             let factor = index.coefficients[axis];

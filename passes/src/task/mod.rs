@@ -3,6 +3,7 @@
 //! [`from_tile`] is the conversion into the stage, [`plan()`] writes its result as the plain data
 //! that the runtime follows.
 
+pub mod check_ends;
 pub mod check_order;
 mod cluster_memory;
 mod conflicts;

@@ -22,7 +22,6 @@ use weft_dialects::task;
 use weft_dialects::tile::Compute;
 use weft_runtime::plan::ALIGN;
 
-use crate::length;
 use crate::nest::row_major;
 
 /// The pass.
@@ -35,9 +34,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let body = run.module.body(0).ok_or(Failed)?;
     let programs: Vec<_> = body.iter().filter_map(task::Program::of).collect();
     let mut ranges: HashMap<&str, Vec<task::Range<'_>>> = HashMap::new();

@@ -29,7 +29,6 @@ use super::pace::Pace;
 use super::peel::fresh;
 use super::views::{applied, erase_views, graphs_and_kernels, kernel_of, readers, root, view};
 use super::{private_cache, waiting_memory};
-use crate::length;
 use crate::nest::{self, Access, Loop, Nest, Start, index_axis};
 use crate::remarks::chosen;
 
@@ -61,9 +60,6 @@ enum Which {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let machine = run.machine()?;
     let words = [("cheaper", Some(Which::Cheaper)), ("all", Some(Which::All)), ("none", None)];
     let (which, remarks) = (run.word("borders", &words)?, run.flag("remarks")?);
@@ -127,6 +123,9 @@ impl<'c> FillBorders<'c> {
         };
         let [filled] = filler.results()[..] else { return Ok(false) };
         if readers(filled) != [(writer, place)] {
+            return Ok(false);
+        }
+        if [filler, writer].iter().any(|run| run.attr("shifts").is_some()) {
             return Ok(false);
         }
         let names = [filler, writer].map(|run| kernel_of(run).to_owned());
@@ -245,11 +244,11 @@ impl<'c> FillBorders<'c> {
 }
 
 /// Where a nest writes along each dimension of its output: the first element, and how many; `None`
-/// where that is no box.
+/// where that is no box, or one that ends where a length says.
 fn boxed(nest: &Nest<'_>) -> Option<Vec<[u64; 2]>> {
     let [output] = &nest.outputs[..] else { return None };
     let mut used = Vec::new();
-    let mut along = |index: &Linear| {
+    let mut along = |(index, &whole): (&Linear, &u64)| {
         let low = u64::try_from(index.constant).ok()?;
         if index.is_constant() {
             return Some([low, 1]);
@@ -257,9 +256,11 @@ fn boxed(nest: &Nest<'_>) -> Option<Vec<[u64; 2]>> {
         let axis = index.as_moved_axis()?;
         let twice = used.contains(&axis) || nest.reduces(axis);
         used.push(axis);
-        (!twice).then_some([low, nest.axes[axis].extent])
+        let Loop { extent, length, .. } = nest.axes[axis];
+        let known = length.is_none() || extent == whole;
+        (known && !twice).then_some([low, extent])
     };
-    output.index.iter().map(&mut along).collect()
+    output.index.iter().zip(&output.shape).map(&mut along).collect()
 }
 
 /// A part of a tensor: along each dimension the first element, the step to the next one, and how
@@ -297,8 +298,14 @@ impl Region {
             shape: output.shape.clone(),
             index: self.0.iter().enumerate().map(index).collect(),
         };
-        let parallel = |&[_, _, extent]: &[u64; 3]| Loop::parallel(extent);
-        let axes = self.0.iter().map(parallel).collect();
+        // What is not there is not filled.
+        let of_dim = |(&[_, _, extent], (index, &whole)): (&[u64; 3], (&Linear, &u64))| {
+            let axis = index.as_moved_axis().filter(|_| extent == whole);
+            let length = axis.and_then(|axis| write.axes[axis].length);
+            Loop { length, ..Loop::parallel(extent) }
+        };
+        let dims = output.index.iter().zip(&output.shape);
+        let axes = self.0.iter().zip(dims).map(of_dim).collect();
         let mut nest = Nest { axes, outputs: vec![access], ..fill.clone() };
         nest.simplify();
         nest

@@ -20,7 +20,7 @@ use weft_dialects::ir::{Builder, Context, Mapping, Op, Report, Type, Val, attr, 
 use weft_dialects::tile::build::{self, RunOp};
 use weft_dialects::tile::{self, Compute, Connect, Kernel, Schedule};
 
-use super::groups::{Group, Order, groups, is_local};
+use super::groups::{Group, Order, groups, is_local, maker};
 use super::join_checks::check_one_pass;
 use super::placements::{self, Placement};
 use super::propagate::{Chain, Tiles, propagate};
@@ -45,7 +45,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let body = run.module.body(0).ok_or(Failed)?;
     let graphs: Vec<_> = body.ops().into_iter().filter(|op| op.is("tile.graph")).collect();
     for graph in graphs {
-        refuse_lengths(run.module, graph)?;
         let mut join = Join {
             context: run.context,
             machine,
@@ -58,6 +57,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
             made: HashMap::new(),
             taken: body.ops().iter().map(|op| op.symbol().to_owned()).collect(),
         };
+        join.refuse_lengths(graph)?;
         let mut order = Order::of(graph);
         for mut group in groups(machine, &order) {
             // The operations between the members of other groups have moved.
@@ -71,19 +71,6 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         drop_unused(run.module);
     }
     Ok(())
-}
-
-/// Members' tiles follow from extents: whose axes end at lengths that callers decide would do too much.
-fn refuse_lengths<'c>(module: Op<'c>, graph: Op<'c>) -> Result<(), Failed> {
-    let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
-    match ops.into_iter().find_map(Connect::of).filter(|_| length::has_symbols(module)) {
-        None => Ok(()),
-        Some(edge) => {
-            Report::new(edge.op.location(), "tensors of a module with symbols are not handed over")
-                .help("take tile.connect away, or compile for numbers instead of graph.symbol");
-            Err(Failed)
-        }
-    }
 }
 
 /// Edges in the shared memory are tensors as they lie there.
@@ -158,6 +145,28 @@ struct Leaf<'c> {
 }
 
 impl<'c> Join<'c> {
+    /// Members' tiles follow from extents: whose axes end where a length says would do too much.
+    fn refuse_lengths(&self, graph: Op<'c>) -> Result<(), Failed> {
+        let is_in = |run: &Op<'c>| {
+            let kernel = self.kernels.get(kernel_of(*run)).copied();
+            run.is("tile.run") && length::is_in_run(*run, kernel)
+        };
+        let ops = graph.body(0).map(|body| body.ops()).unwrap_or_default();
+        for edge in ops.into_iter().filter_map(Connect::of) {
+            let readers = edge.op.result(0).uses().into_iter().map(|(reader, _)| reader);
+            let ends = readers.chain(maker(edge.source));
+            if let Some(run) = { ends }.find(is_in) {
+                let name = kernel_of(run);
+                let what =
+                    format!("@{name} ends, or begins, where a length says: it hands nothing over");
+                Report::new(edge.op.location(), what)
+                    .help("take tile.connect away, or compile for numbers instead of lengths");
+                return Err(Failed);
+            }
+        }
+        Ok(())
+    }
+
     fn group(&mut self, group: &Group<'c>, order: &mut Order<'c>) -> Result<(), Failed> {
         let kernels: Vec<Op<'c>> = group
             .runs

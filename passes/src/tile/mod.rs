@@ -3,6 +3,7 @@
 pub mod banks;
 mod best_tile;
 pub mod block;
+mod by_lanes;
 mod chooser;
 pub(crate) mod cluster_memory;
 pub mod connect_edges;
@@ -56,6 +57,7 @@ mod schedule;
 mod sets;
 mod shape;
 mod shapes;
+mod shorter;
 pub mod split_reductions;
 pub mod split_rows;
 mod spread_rows;

@@ -48,9 +48,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let machine = run.machine()?;
     let used = run.word("depth", &[("cheaper", true), ("none", false)])?;
     let remarks = run.flag("remarks")?;
@@ -59,7 +56,11 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     }
     let constants = constant_operands(run.module);
     let chooser = Chooser::of(run, machine);
+    let shifted = length::shifted_kernels(run.module);
     for kernel in kernels(run.module) {
+        if shifted.contains(kernel.symbol()) {
+            continue;
+        }
         let nest = read(kernel)?;
         let constant = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts: Vec<_> = constant.iter().map(|&constant| Layout::of(constant)).collect();
@@ -151,7 +152,8 @@ impl Way {
         [reduction, lanes_axis]: [usize; 2],
     ) -> Option<Self> {
         let (whole, along) = (nest.axes[reduction].extent, nest.axes[lanes_axis].extent);
-        if whole == 0 || !whole.is_multiple_of(depth.points) || along < 2 {
+        let cut = [reduction, lanes_axis].map(|axis| nest.axes[axis].length);
+        if whole == 0 || !whole.is_multiple_of(depth.points) || along < 2 || cut != [None; 2] {
             return None;
         }
         let axes = nest.axes.len();
@@ -226,8 +228,10 @@ impl Way {
         let packer = |&number: &usize| {
             let access = &cut.inputs[number];
             let order = self.order(&cut, access);
-            let shape = deep.inputs[number].shape.iter();
-            let loops: Vec<_> = shape.map(|&extent| Loop::parallel(extent)).collect();
+            let axes = order.iter().map(|&axis| cut.axes[axis].length);
+            let own = deep.inputs[number].shape.iter().zip(axes);
+            let loop_of = |(&extent, length)| Loop { length, ..Loop::parallel(extent) };
+            let loops: Vec<_> = own.map(loop_of).collect();
             let packer = format!("{name}_pack_{number}");
             (number, emit_packer(context, module, &packer, access, &order, &loops))
         };

@@ -60,9 +60,6 @@ enum Ends {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let machine = run.machine()?;
     let words = [("cheaper", Ends::Cheaper), ("all", Ends::All), ("none", Ends::None)];
     let (ends, remarks) = (run.word("ends", &words)?, run.flag("remarks")?);
@@ -72,7 +69,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Ok(());
     }
     let chooser = Chooser::of(run, machine);
+    let shifted = length::shifted_kernels(run.module);
     let mut waiting = kernels(run.module);
+    waiting.retain(|kernel| !shifted.contains(kernel.symbol()));
     while let Some(kernel) = waiting.pop() {
         let nest = read(kernel)?;
         let constants = constant_operands(run.module);
@@ -180,7 +179,7 @@ fn cuts(nest: &Nest<'_>, mapping: &Mapping<'_>) -> Vec<(usize, u64)> {
 /// Returns whether the points of an axis can be done in two kernels.
 fn may_be_cut(nest: &Nest<'_>, axis: usize) -> bool {
     let bordered = |access: &&Access<'_>| access.uses(axis) && Border::of(access).is_some();
-    if nest.accesses().iter().any(bordered) {
+    if nest.axes[axis].length.is_some() || nest.accesses().iter().any(bordered) {
         return false;
     }
     if nest.reduces(axis) {

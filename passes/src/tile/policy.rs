@@ -5,23 +5,22 @@
 //! parallel axes, the rows (the two of a small image, for one). All axes and the sizes
 //! that the registers allow are compared under the model of `cost.rs`.
 
-use rustc_hash::FxHashMap;
 use weft_dialects::device::Machine;
 use weft_dialects::tile::RTile;
 
 use super::block::{self, Alone, Block, Chosen};
+use super::by_lanes::ByLanes;
 use super::cost::Model;
 use super::instruction::{Mapped, instructions, lane_unit};
 use super::isa::{self, Matrix, Search};
 use super::lane_facts::{Facts, group_lanes};
-use super::lane_tiles::{LaneTiles, are_constructed};
-use super::layout::{Layout, layings};
+use super::layout::Layout;
 use super::shape::Shape;
-use super::shapes::{combines_lanes, lanes_axes, shapes};
+use super::shorter::shorter;
 use super::task_tile::footprint;
 use super::way::Stage;
 use super::why::{Rule, Why};
-use crate::cost::{Cost, Term, worth};
+use crate::cost::Cost;
 use crate::math;
 use crate::nest::{Access, Nest};
 
@@ -237,6 +236,7 @@ pub(super) fn candidates<'c>(
     let alone = group_lanes(machine).filter(|_| !search.apart).map(|_| Alone::of(machine, nest));
     let alone = alone.as_ref();
     let (units, lacks) = units(machine, nest);
+    let shorter = shorter(nest);
     let mut unreached = None;
     let mut memories: Vec<&'c str> = Vec::new();
     for memory in units.iter().filter_map(|mapped| register_memory(machine, mapped.name)) {
@@ -260,7 +260,9 @@ pub(super) fn candidates<'c>(
         };
         let own = |mapped: &&Mapped<'c>| register_memory(machine, mapped.name) == Some(memory);
         let facts = &facts;
-        let lanes = ByLanes { machine, nest, memory, facts, alone, share, layouts, search, keep };
+        let shorter = &shorter;
+        let lanes =
+            ByLanes { machine, nest, shorter, memory, facts, alone, share, layouts, search, keep };
         found.extend(lanes.of(units.iter().filter(own), &mut compared));
     }
     let matrices = if fixed { isa::choices(machine, nest, search) } else { Vec::new() };
@@ -292,122 +294,6 @@ pub(super) fn candidates<'c>(
     Ok(Ranked { found, compared })
 }
 
-/// What is asked about lanes that work in one register file.
-struct ByLanes<'n, 'c> {
-    machine: Machine<'c>,
-    nest: &'n Nest<'c>,
-    memory: &'c str,
-    facts: &'n Facts<'c>,
-    /// What a tile takes that is predicted to issue for so many cycles, where that is not all.
-    alone: Option<&'n Alone<'n, 'c>>,
-    /// Whether groups may share tiles of the nest.
-    share: bool,
-    layouts: &'n [Layout],
-    search: Search<'n>,
-    keep: usize,
-}
-
-impl<'n, 'c> ByLanes<'n, 'c> {
-    /// The best tiles of each instruction, axis and layout; counts those that are compared.
-    fn of<'u>(
-        &self,
-        units: impl Iterator<Item = &'u Mapped<'c>>,
-        compared: &mut usize,
-    ) -> Vec<Candidate<'c>>
-    where
-        'c: 'u,
-    {
-        let Self { machine, nest, memory, facts, layouts, .. } = *self;
-        let combines = combines_lanes(machine, memory, nest);
-        // Instructions of as many lanes have the same tiles.
-        let mut constructed: FxHashMap<(usize, u64, Option<usize>), LaneTiles<'n, 'c>> =
-            FxHashMap::default();
-        let mut found = Vec::new();
-        for mapped in units {
-            for axis in lanes_axes(nest, mapped, combines) {
-                let cached = facts.near.is_some();
-                let mut ways = layings(machine, nest, axis, mapped.lanes, cached, layouts);
-                if mapped.depth.is_some() {
-                    // It lies as it is read already.
-                    ways = vec![(vec![false; nest.inputs.len()], 0.0)];
-                }
-                for (packed, price) in ways {
-                    let model = Model::new(nest, facts, mapped, axis, &packed);
-                    let candidates = match axis.filter(|&axis| self.constructs(axis)) {
-                        Some(axis) => {
-                            let new = || {
-                                LaneTiles::of(nest, mapped.lanes, facts, axis, self.search.spread)
-                            };
-                            let tiles = constructed
-                                .entry((axis, mapped.lanes, mapped.depth))
-                                .or_insert_with(new);
-                            tiles.candidates(mapped, &model, &packed)
-                        }
-                        None => {
-                            let all = shapes(nest, mapped, facts, axis).into_iter();
-                            all.map(|shape| (shape, Rule::Enumerated)).collect()
-                        }
-                    };
-                    *compared += candidates.len();
-                    let lanes = |shape: Shape| {
-                        let (mapped, packed) = (mapped.clone(), packed.clone());
-                        Lanes { mapped, shape, packed, memory, stage: facts.stage.clone() }
-                    };
-                    let (mut least, mut plain) = (f64::INFINITY, f64::INFINITY);
-                    let ends = |shape: &Shape| shape.grow.is_none() || !nest.has_lengths();
-                    let costed = |(shape, rule): (Shape, Rule)| {
-                        // Ends of another shape are more code, and have to be worth it.
-                        let most = match shape.grow {
-                            Some(_) => worth::most(plain),
-                            None => f64::INFINITY,
-                        };
-                        let mut rank = None;
-                        let cost = match self.alone {
-                            Some(alone) => {
-                                let tile = register_tile(nest, &lanes(shape.clone()));
-                                let own = model.cost(&shape);
-                                let waiting = alone.cost(&tile, own);
-                                rank = Some(waiting.cycles);
-                                if self.share { waiting } else { own }
-                            }
-                            // Where one is kept, no other needs to be counted to its end.
-                            None if self.keep == 1 => {
-                                model.cost_up_to(&shape, most.min(least * (1.0 + EQUAL)))?
-                            }
-                            None => model.cost_up_to(&shape, most)?,
-                        };
-                        let rank = rank.unwrap_or(cost.cycles);
-                        least = rank.min(least);
-                        if shape.grow.is_none() {
-                            plain = least;
-                        }
-                        Some((shape, rule, cost, rank))
-                    };
-                    let mut tiles: Vec<_> = candidates
-                        .into_iter()
-                        .filter(|(shape, _)| ends(shape))
-                        .filter_map(costed)
-                        .collect();
-                    by_cycles(&mut tiles, |tile| tile.3);
-                    tiles.truncate(self.keep);
-                    found.extend(tiles.into_iter().map(|(shape, rule, cost, rank)| Candidate {
-                        tiled: Tiled::Lanes(Box::new(lanes(shape))),
-                        cost: cost + Cost::of(Term::Layout, price),
-                        rank: rank + price,
-                        rule,
-                    }));
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether tiles with lanes along an axis are constructed.
-    fn constructs(&self, axis: usize) -> bool {
-        !self.search.all_tiles && are_constructed(self.nest, axis)
-    }
-}
-
 /// The instructions of lanes that do the body of a nest, and the lane unit that does; or why there
 /// is no such unit.
 fn units<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> (Vec<Mapped<'c>>, Option<String>) {
@@ -422,11 +308,11 @@ fn units<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> (Vec<Mapped<'c>>, Option<
 }
 
 /// The part by which costs differ that count as the same.
-const EQUAL: f64 = 0.001;
+pub(super) const EQUAL: f64 = 0.001;
 
 /// Puts what costs least first; of what costs the same but for [`EQUAL`], what came first, for it is
 /// the simpler.
-fn by_cycles<T>(ranked: &mut [T], cycles: impl Fn(&T) -> f64) {
+pub(super) fn by_cycles<T>(ranked: &mut [T], cycles: impl Fn(&T) -> f64) {
     let least = ranked.iter().map(&cycles).fold(f64::INFINITY, f64::min);
     let equals = |one: &T| cycles(one) <= least * (1.0 + EQUAL);
     ranked.sort_by_key(|one| !equals(one));

@@ -72,9 +72,6 @@ const MOST_WAVES: u64 = 2;
 pub(super) const MOST_PARTS: u64 = 4;
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let (split, remarks) = (run.flag("split")?, run.flag("remarks")?);
     if !split {
         return Ok(());
@@ -85,8 +82,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let constants = constant_operands(run.module);
     let chooser = Chooser::of(run, machine);
+    let shifted = length::shifted_kernels(run.module);
     for kernel in kernels(run.module) {
-        if kernel.attr(CUT).is_some() {
+        if kernel.attr(CUT).is_some() || shifted.contains(kernel.symbol()) {
             continue;
         }
         let nest = read(kernel)?;
@@ -284,10 +282,12 @@ fn longest_first<'c>(machine: Machine<'c>, nest: &Nest<'c>) -> Option<Vec<usize>
     identity(fold.op.name(), elem)?;
     let bordered = nest.accesses().iter().any(|access| Border::of(access).is_some());
     let reorders = machine.lanes_units().iter().any(|unit| unit.reduces(fold.op.name(), elem));
-    if bordered || !reorders || !nest.captures.is_empty() {
+    let fixed = |axis: &usize| nest.axes[*axis].length.is_none();
+    let mut axes: Vec<_> = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).collect();
+    if bordered || !reorders || !nest.captures.is_empty() || !axes.iter().all(fixed) {
         return None;
     }
-    let mut axes: Vec<_> = (0..nest.axes.len()).filter(|&axis| nest.reduces(axis)).collect();
+
     axes.sort_by_key(|&axis| std::cmp::Reverse(nest.axes[axis].extent));
     (!axes.is_empty()).then_some(axes)
 }

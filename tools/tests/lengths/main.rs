@@ -3,6 +3,7 @@
 
 mod caches;
 mod found;
+mod kept;
 mod loops;
 mod net;
 mod random;
@@ -20,8 +21,14 @@ fn symbol(name: &str, least: u64, most: u64) -> Symbol {
 
 /// Compiles for these symbols and runs at each of the lengths.
 fn check(subject: &Subject, symbols: &[Symbol], lengths: &[&[u64]]) {
+    check_passing(subject, symbols, lengths, &[]);
+}
+
+/// The same with options of passes.
+fn check_passing(subject: &Subject, symbols: &[Symbol], lengths: &[&[u64]], passes: &[[&str; 3]]) {
     for units in [1, 2] {
-        let mut model = subject.compile(symbols, units).expect("it compiles");
+        let model = subject.compile_passing(symbols, units, passes);
+        let mut model = model.expect("it compiles");
         for values in lengths {
             let names = symbols.iter().map(|symbol| symbol.name.clone());
             let own: Lengths = names.zip(values.iter().copied()).collect();

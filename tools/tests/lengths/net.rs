@@ -139,7 +139,8 @@ impl Net {
         self.constant(DataType::Int64, &[values.len() as i64], bytes)
     }
 
-    fn constant(&mut self, ty: DataType, dims: &[i64], bytes: Vec<u8>) -> String {
+    /// A tensor that is part of the model, of the bytes of its elements.
+    pub fn constant(&mut self, ty: DataType, dims: &[i64], bytes: Vec<u8>) -> String {
         let name = self.name();
         self.graph.initializer.push(TensorProto {
             name: Some(name.clone()),

@@ -60,11 +60,31 @@ impl Subject {
         units: usize,
         aliases: &[&str],
     ) -> Result<Model, String> {
-        let context = weft::context();
         let mut options = Options { device: machine(), units, ..Options::default() };
         options.import.dims = symbols.to_vec();
         let aliases = aliases.iter().map(|alias| alias.parse());
         options.import.aliases = aliases.collect::<Result<_, _>>()?;
+        self.compile_by(options)
+    }
+
+    /// Compiles it for these symbols on so many units, with options of passes: pass, option, value.
+    pub fn compile_passing(
+        &self,
+        symbols: &[Symbol],
+        units: usize,
+        passes: &[[&str; 3]],
+    ) -> Result<Model, String> {
+        let mut options = Options { device: machine(), units, ..Options::default() };
+        options.import.dims = symbols.to_vec();
+        let owned = |[pass, option, value]: &[&str; 3]| {
+            ((*pass).to_owned(), (*option).to_owned(), (*value).to_owned())
+        };
+        options.pass_options = passes.iter().map(owned).collect();
+        self.compile_by(options)
+    }
+
+    fn compile_by(&self, options: Options) -> Result<Model, String> {
+        let context = weft::context();
         let unit = Unit::open(&context, &self.path(), options);
         let mut unit = unit.map_err(|why| why.to_string())?;
         let path = self.folder.path().join("net.weft");
@@ -74,6 +94,15 @@ impl Subject {
 
     /// What `weft` says with these arguments, or why it does not.
     pub fn command(&self, arguments: &[&str]) -> Result<String, String> {
+        self.output(arguments).map(|[out, _]| out)
+    }
+
+    /// The same of what it says on standard error.
+    pub fn said(&self, arguments: &[&str]) -> Result<String, String> {
+        self.output(arguments).map(|[_, error]| error)
+    }
+
+    fn output(&self, arguments: &[&str]) -> Result<[String; 2], String> {
         let output = Command::new(env!("CARGO_BIN_EXE_weft"))
             .current_dir(&self.folder)
             .args(arguments)
@@ -82,7 +111,7 @@ impl Subject {
             .expect("it starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match output.status.code() {
-            Some(0) => Ok(text(&output.stdout)),
+            Some(0) => Ok([text(&output.stdout), text(&output.stderr)]),
             Some(1) => Err(text(&output.stderr)),
             _ => panic!("{}: {}", output.status, text(&output.stderr)),
         }

@@ -24,7 +24,7 @@ use super::register_tile::RegisterTile;
 use super::tiles::{Piece, Points, Tiles};
 use super::view::{View, copy_from, copy_to};
 use super::{Plan, loops};
-use crate::nest::{Access, Border};
+use crate::nest::{Access, Border, Loop};
 
 /// The inputs with borders of a kernel, and where their planes lie.
 pub(super) struct Bordered<'c> {
@@ -165,8 +165,9 @@ impl<'c> Bordered<'c> {
         Points { at, sizes, .. }: Points<'_, 'c>,
     ) {
         let mut nest = plan.nest.clone();
+        // These points are there: where a length ends has been looked at.
         for (axis, &size) in nest.axes.iter_mut().zip(sizes) {
-            axis.extent = size;
+            *axis = Loop { extent: size, length: None, ..*axis };
         }
         let order = loops(&plan.schedule, &plan.nest);
         let (grid, starts) = (vec![1; order.len()], vec![Sum::number(0); sizes.len()]);

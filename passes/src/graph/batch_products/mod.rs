@@ -17,11 +17,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use weft_dialects::device::Machine;
+use weft_dialects::finds::Find;
 use weft_dialects::ir::pass::{Failed, Pass, PassOption, Run};
 use weft_dialects::ir::{Block, Form, Op, Val, remark};
 
 use super::product::{Product, Side, Together, unite};
-use crate::length;
 use crate::remarks::Refused;
 use bound::Graph;
 
@@ -42,9 +42,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let ops = run.module.body(0).map(Block::ops).unwrap_or_default();
     // Without a machine nothing says what a wait costs.
     let (batch, remarks) = (run.flag("batch")?, run.flag("remarks")?);
@@ -52,6 +49,10 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let Some(machine) = machine else { return Ok(()) };
     for model in ops.into_iter().filter(|op| op.is("graph.model")) {
         let body = model.body(0).ok_or(Failed)?;
+        // Who asks for a length stands behind what finds it, though it may read nothing of that.
+        if body.ops().into_iter().any(|op| Find::of(op).is_some()) {
+            continue;
+        }
         let graph = Graph::of(machine, body);
         let mut batches = batches(body, &graph);
         let taken = Choice::of(&graph, &batches).report(&batches, remarks);

@@ -5,10 +5,12 @@
 
 use weft_dialects::ir::payload::{Axis, Payload};
 use weft_dialects::ir::{Context, Linear, Mapping, Op, Type, Val, attr, ty};
+use weft_dialects::lengths;
 
 use super::erase_unread;
 use super::read::Conv;
 use super::variant::Variant;
+use crate::length::{self, Length};
 use crate::nest::{copy_body, generic_accesses};
 
 /// Axes that the convolution does not have.
@@ -79,7 +81,8 @@ pub fn write<'c>(context: &'c Context, conv: &Conv<'c>, variant: &Variant) -> Wr
     let elem = conv.output.elem();
     let [input, filter, output] = [variant.input, variant.filter, variant.output]
         .map(|numbers| matrix(&mut b, numbers, elem));
-    let mut all = Sums { b, elem, nests: Vec::new(), extents: conv.extents.clone() };
+    let (extents, lengths) = (conv.extents.clone(), conv.lengths.clone());
+    let mut all = Sums { b, elem, nests: Vec::new(), extents, lengths };
     let t = variant.inputs();
     let (m, image) = (variant.outputs(), widened(&mut all.b, conv, tiles, variant));
     let across = ty::shape(image.ty()).expect("images are tensors")[conv.columns.dim];
@@ -143,7 +146,7 @@ pub fn write<'c>(context: &'c Context, conv: &Conv<'c>, variant: &Variant) -> Wr
         &[names.column],
         &[(output, by(&[names.output[1], names.column])), (p, by(&half))],
     );
-    let result = cut(&mut all.b, conv, y, tiles.map(|tiles| tiles * m));
+    let result = cut(&mut all, conv, y, tiles.map(|tiles| tiles * m));
     Written { nests: all.nests, result }
 }
 
@@ -154,9 +157,17 @@ struct Sums<'c> {
     nests: Vec<Op<'c>>,
     /// By the number of the axis.
     extents: Vec<u64>,
+    /// The same of those that the convolution has.
+    lengths: Vec<Option<&'static Length>>,
 }
 
 impl<'c> Sums<'c> {
+    /// Lets the nest that makes a tensor end where these axes, its own, do.
+    fn end(&self, made: Val<'c>, axes: &[usize]) {
+        let of = |&axis: &usize| self.lengths.get(axis).copied().flatten();
+        length::give(self.b.context(), made, &axes.iter().map(of).collect::<Vec<_>>());
+    }
+
     /// `Σ over summed: the product of the inputs`, one dimension of the result for each axis.
     fn sum(&mut self, axes: &[usize], summed: &[usize], inputs: &[Operand<'c>]) -> Val<'c> {
         let shape: Vec<_> = axes.iter().map(|&axis| self.extents[axis]).collect();
@@ -185,6 +196,7 @@ impl<'c> Sums<'c> {
             let product = scalar.mul(args[0], args[1]);
             vec![scalar.add(args[2], product)]
         });
+        self.end(made[0], &order);
         self.nests.extend(made[0].def());
         made[0]
     }
@@ -226,7 +238,7 @@ fn widened<'c>(
         return image;
     }
     // An image inside a border is put in a larger one, instead of both in another.
-    let inside = image.def().filter(|op| op.is("tensor.insert_slice")).and_then(|op| {
+    let inner = image.def().filter(|op| op.is("tensor.insert_slice")).and_then(|op| {
         let fixed = |name: &str| op.attr(name).and_then(attr::ints);
         let (offsets, strides) = (fixed("static_offsets")?, fixed("static_strides")?);
         let plain = op.operands().len() == 2 && offsets.iter().all(|&offset| offset >= 0);
@@ -234,12 +246,23 @@ fn widened<'c>(
         let number = zeros.body(0).filter(|_| zeros.is("linalg.generic"))?;
         let number = number.terminator()?.operand(0).def()?.attr("value")?;
         let zero = attr::float(number) == Some(0.0);
-        (plain && zero && strides.iter().all(|&step| step == 1)).then(|| (op.operand(0), offsets))
+        (plain && zero && strides.iter().all(|&step| step == 1)).then_some((op, offsets))
     });
+    let lengths = inner.as_ref().and_then(|(op, _)| op.attr(lengths::OF_AXES));
+    let inside = inner.map(|(op, offsets)| (op.operand(0), offsets));
     let (inside, offsets) = inside.unwrap_or_else(|| (image, vec![0; shape.len()]));
     let around = b.fill(0.0, &shape, conv.image.elem());
     let strides = vec![1; shape.len()];
-    b.insert(inside, around, &offsets, &strides)
+    let wide = b.insert(inside, around, &offsets, &strides);
+    match wide.def().zip(lengths) {
+        Some((slice, lengths)) => slice.set_attr(lengths::OF_AXES, lengths),
+        None => {
+            let of_dim = |index: &Linear| index.as_axis().and_then(|axis| conv.lengths[axis]);
+            let own: Vec<_> = conv.image.index.iter().map(of_dim).collect();
+            length::give(b.context(), wide, &own);
+        }
+    }
+    wide
 }
 
 /// Returns the initial value of the convolution's sums, for tiles of the output with these axes.
@@ -267,25 +290,30 @@ fn begun<'c>(all: &mut Sums<'c>, conv: &Conv<'c>, placed: &[usize]) -> Val<'c> {
     let identity = (0..placed.len()).map(|axis| Linear::axis(placed.len(), axis)).collect();
     let body = conv.start.body(0).expect("a nest has a body");
     let kinds = vec![Axis::Parallel; placed.len()];
-    all.b.generic(&kinds, &reads, &[(empty, identity)], |scalar, args| {
+    let begun = all.b.generic(&kinds, &reads, &[(empty, identity)], |scalar, args| {
         copy_body(scalar.builder(), body, args, Mapping::default(), &[])
-    })[0]
+    })[0];
+    all.end(begun, placed);
+    begun
 }
 
 /// Rows and columns instead of tiles, without those that hang over.
-fn cut<'c>(b: &mut Payload<'c>, conv: &Conv<'c>, y: Val<'c>, whole: [u64; 2]) -> Val<'c> {
-    let axes = conv.output.index.iter().filter_map(Linear::as_axis);
+fn cut<'c>(all: &mut Sums<'c>, conv: &Conv<'c>, y: Val<'c>, whole: [u64; 2]) -> Val<'c> {
+    let axes: Vec<_> = conv.output.index.iter().filter_map(Linear::as_axis).collect();
     let shape: Vec<_> = axes
-        .map(|axis| match axis {
+        .iter()
+        .map(|&axis| match axis {
             _ if axis == conv.rows.at => whole[0],
             _ if axis == conv.columns.at => whole[1],
             _ => conv.extents[axis],
         })
         .collect();
-    let y = b.reshape(y, &shape);
+    let y = all.b.reshape(y, &shape);
     if shape == conv.output.shape {
         return y;
     }
     let sizes: Vec<_> = conv.output.shape.iter().map(|&size| size as i64).collect();
-    b.slice(y, &vec![0; sizes.len()], &sizes, &vec![1; sizes.len()])
+    let cut = all.b.slice(y, &vec![0; sizes.len()], &sizes, &vec![1; sizes.len()]);
+    all.end(cut, &axes);
+    cut
 }

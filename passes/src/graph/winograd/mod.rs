@@ -36,7 +36,6 @@ use weft_dialects::ir::{Block, Context, Op, remark};
 
 use self::read::{Conv, Refusal};
 use self::variant::{F2, F4, Variant};
-use crate::length;
 use crate::remarks::chosen;
 use crate::tile::Chooser;
 
@@ -81,9 +80,6 @@ struct Wanted<'c> {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let variants = run.word("tiles", &TILES)?;
     let error = run.value("error", "a number above zero", |text| {
         text.parse().ok().filter(|number: &f64| *number > 0.0)

@@ -6,7 +6,8 @@ use weft_dialects::ir::{Op, ty};
 
 use crate::graph::product::{added_product, is_constant};
 use crate::graph::to_tile::starts_another;
-use crate::nest::{Access, generic_accesses, generic_axes, generic_inputs, index_axis};
+use crate::length::{self, Length};
+use crate::nest::{Access, Loop, generic_accesses, generic_axes, generic_inputs, index_axis};
 
 /// Why a convolution stays direct.
 #[derive(Debug, Error)]
@@ -25,6 +26,8 @@ pub enum Refusal {
     Element(String),
     #[error("what its sums begin with differs along rows or columns, or is a tensor")]
     Start,
+    #[error("callers, or data, decide how many rows, columns or channels it has")]
+    Length,
     #[error("its tensors are indexed by more than one axis, or not from their beginnings")]
     Index,
     #[error(
@@ -46,6 +49,7 @@ impl Refusal {
             Refusal::Channels => "channels",
             Refusal::Element(..) => "element",
             Refusal::Start => "start",
+            Refusal::Length => "length",
             Refusal::Index => "index",
             Refusal::Accuracy { .. } => "accuracy",
             Refusal::Cost { .. } => "cost",
@@ -81,6 +85,8 @@ pub struct Conv<'c> {
     /// Axes of image and filter, which are summed.
     pub channels: Vec<usize>,
     pub extents: Vec<u64>,
+    /// Where axes end: only those of images.
+    pub lengths: Vec<Option<&'static Length>>,
     /// The nest that gives every sum its first value.
     pub start: Op<'c>,
 }
@@ -107,17 +113,17 @@ impl<'c> Conv<'c> {
         if windows.iter().any(|window| reduces(window.0.0) == reduces(window.1.0)) {
             return None;
         }
-        let extents: Vec<_> = axes.iter().map(|axis| axis.extent).collect();
-        Some(Self::with(op, [image, filter, output], &windows, &extents, &reduces))
+        Some(Self::with(op, [image, filter, output], &windows, &axes))
     }
 
     fn with(
         op: Op<'c>,
         [image, filter, output]: [&Access<'c>; 3],
         windows: &[Sum],
-        extents: &[u64],
-        reduces: &dyn Fn(usize) -> bool,
+        axes: &[Loop],
     ) -> Result<Self, Refusal> {
+        let extents: Vec<_> = axes.iter().map(|axis| axis.extent).collect();
+        let reduces = |axis: usize| axes[axis].kind == Axis::Reduction;
         let direction = |&(one, other, dim): &Sum| {
             let (at, over) = if reduces(one.0) { (other, one) } else { (one, other) };
             let length = extents[over.0];
@@ -162,6 +168,10 @@ impl<'c> Conv<'c> {
         if channels.is_empty() {
             return Err(Refusal::Channels);
         }
+        let lengths = length::of_loops(axes);
+        if (0..axes.len()).any(|axis| lengths[axis].is_some() && !images.contains(&axis)) {
+            return Err(Refusal::Length);
+        }
         let elem = output.elem();
         let float = ty::is_float(elem) && ty::byte_size(elem).is_some_and(|bytes| bytes >= 4);
         if !float || [image, filter].iter().any(|access| access.elem() != elem) {
@@ -169,7 +179,6 @@ impl<'c> Conv<'c> {
         }
         let start = start(output, [rows.at, columns.at]).ok_or(Refusal::Start)?;
         let (image, filter, output) = (image.clone(), filter.clone(), output.clone());
-        let extents = extents.to_vec();
         Ok(Self {
             op,
             image,
@@ -182,6 +191,7 @@ impl<'c> Conv<'c> {
             filters,
             channels,
             extents,
+            lengths,
             start,
         })
     }

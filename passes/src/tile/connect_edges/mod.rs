@@ -65,9 +65,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let words = [("full", Some(false)), ("all", Some(true)), ("base", None), ("none", None)];
     let (wanted, remarks) = (run.word("joining", &words)?, run.flag("remarks")?);
     let Some((machine, all)) = Machine::of(run.module).zip(wanted) else {
@@ -330,13 +327,18 @@ impl<'c> Connecting<'c> {
             let member = self.read(name).map(Rc::new);
             self.members.insert(name.to_owned(), member);
         }
-        self.members[name].clone().filter(|_| !self.in_registers.contains(&run))
+        let shifted = run.attr("shifts").is_some();
+        self.members[name].clone().filter(|_| !shifted && !self.in_registers.contains(&run))
     }
 
     fn read(&self, name: &str) -> Option<Member<'c>> {
         let kernel = self.kernel(name)?;
         // Stitched kernels are done whole.
         let kernel = Kernel::of(kernel).filter(|kernel| !kernel.is_stitched())?;
+        // Tiles of a group follow from extents alone.
+        if length::is_in(kernel.op) {
+            return None;
+        }
         let [compute] = <[Compute<'c>; 1]>::try_from(kernel.computes()).ok()?;
         let nest = read_kernel(kernel.op).ok()?;
         let member = Member::new(&self.chooser, self.memory, name, compute, nest)?;

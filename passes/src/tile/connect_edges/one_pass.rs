@@ -14,6 +14,7 @@ use weft_dialects::ir::{Builder, Context, Op, attr, remark};
 use weft_dialects::tile::{RTile, Schedule};
 
 use super::{CloneKey, Connecting, disconnect};
+use crate::length;
 use crate::math::POWER;
 use crate::nest::Nest;
 use crate::remarks;
@@ -43,6 +44,10 @@ impl<'c> Connecting<'c> {
                 return Ok(0);
             }
         };
+        if found.runs.iter().any(|run| length::is_in_run(*run, self.kernel(kernel_of(*run)))) {
+            self.not_in_one_pass(last, "its rows end where a length says");
+            return Ok(0);
+        }
         let (chosen, told) = match self.chosen(&found) {
             Ok(chosen) => chosen,
             Err(why) => {

@@ -79,9 +79,6 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let words = [("auto", Some(false)), ("all", Some(true)), ("none", None)];
     let wanted = run.word("instances", &words)?;
     let near = run.word("near", &[("auto", true), ("none", false)])?;
@@ -103,7 +100,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         return Err(Failed);
     };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
-    for graph in ops.into_iter().filter_map(Graph::of) {
+    let module = run.module;
+    let plain = ops.into_iter().filter(|op| !length::is_in_graph(module, *op));
+    for graph in plain.filter_map(Graph::of) {
         split(run, &graph, machine, (&buffer, &shared), Asked { all, near, remarks })?;
     }
     Ok(())

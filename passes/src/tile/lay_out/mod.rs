@@ -70,9 +70,6 @@ enum Which {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let machine = run.machine()?;
     let words = [("cheaper", Which::Cheaper), ("all", Which::All), ("none", Which::None)];
     let (which, remarks) = (run.word("tensors", &words)?, run.flag("remarks")?);
@@ -93,7 +90,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         scratch: empty_module(run.context),
     };
     let constants = constant_operands(run.module);
-    for kernel in kernels(run.module) {
+    let shifted = length::shifted_kernels(run.module);
+    let plain = kernels(run.module).into_iter();
+    for kernel in plain.filter(|kernel| !shifted.contains(kernel.symbol())) {
         let nest = read(kernel)?;
         let known = known_inputs(&nest, constants.get(kernel.symbol()));
         let layouts = known.into_iter().map(Layout::of).collect();

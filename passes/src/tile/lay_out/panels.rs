@@ -99,11 +99,21 @@ pub(super) fn anywhere(nest: &Nest<'_>, panels: &[Option<Panels>]) -> bool {
         && nest.points() == points
         && one.index.iter().all(|index| index.as_axis().is_some())
         && panels.iter().all(|other| *other == panels[0])
+        && (0..axes).all(|axis| ends_with_panels(nest, axis, panels[0]))
         && accesses.iter().all(|access| {
             Border::of(access).is_none()
                 && access.shape.iter().product::<u64>() == points
                 && access.address(axes) == place
         })
+}
+
+/// Returns whether the points of an axis that are there are whole panels of the output, which then are the same
+/// elements in any order.
+fn ends_with_panels(nest: &Nest<'_>, axis: usize, panels: Option<Panels>) -> bool {
+    let Some((length, panels)) = nest.axes[axis].length.zip(panels) else { return true };
+    let step = nest.outputs[0].stride(nest.axes.len(), axis);
+    let whole = (panels.lanes * panels.behind) as i64;
+    step % whole == 0 || step == 1 && length.is_multiple_of(whole)
 }
 
 /// Makes `bound` elements of the tensor of access `number` end where a dimension does.
@@ -146,6 +156,12 @@ fn cut(nest: &mut Nest<'_>, number: usize, bound: u64) -> Result<(), Refused> {
         }
         let (axis, part) = splittable(index, &nest.extents(), panel)
             .ok_or_else(|| Refused::by("axis", "an axis does not run through whole panels"))?;
+        if let Some(length) =
+            nest.axes[axis].length.filter(|length| !length.is_multiple_of(part as i64))
+        {
+            let why = Refused::by("length", "an axis ends inside of a panel");
+            return Err(why.met(format!("{part} of {length}")));
+        }
         nest.split(axis, part);
     }
 }

@@ -38,7 +38,6 @@ use super::pace::Pace;
 use super::pack_weights::kernels;
 use super::split_reductions::{MOST_PARTS, Time, another_kernel, time};
 use super::views::kernel_of;
-use crate::length;
 use crate::remarks::Refused;
 use rows::{Applied, Graph};
 use softmax::Softmax;
@@ -87,9 +86,6 @@ impl Parts {
 }
 
 fn run(run: &mut Run<'_>) -> Result<(), Failed> {
-    if length::has_symbols(run.module) {
-        return Ok(());
-    }
     let parts = run.value("parts", "'auto' or a number of parts", Parts::of)?;
     let remarks = run.flag("remarks")?;
     if parts == Parts::Number(1) {
@@ -99,8 +95,9 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let plain = kernels(run.module);
     let chooser = Chooser::of(run, machine);
     let mut writer = Writer::new(run.context, run.module, machine);
-    for body in run.module.body(0).ok_or(Failed)?.ops() {
-        let Some(block) = body.body(0).filter(|_| body.is("tile.graph")) else { continue };
+    let ops = run.module.body(0).ok_or(Failed)?.ops().into_iter();
+    for body in ops.filter(|op| op.is("tile.graph")) {
+        let Some(block) = body.body(0) else { continue };
         let mut graph = Graph::new(&plain);
         let runs: Vec<Op<'_>> = block.ops().into_iter().filter(|op| op.is("tile.run")).collect();
         let passed = in_one_pass(machine, &plain, &runs);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use weft_dialects::ir::{Linear, Op, Type, Val, attr};
 
+use crate::length;
 use crate::nest::{Access, Border, Nest, Start, read_kernel};
 use crate::tile::groups::starts_empty;
 use crate::tile::instruction::combine;
@@ -62,6 +63,9 @@ impl<'k, 'c> Graph<'k, 'c> {
         }
         let name = kernel_of(run);
         let kernel = self.kernels.iter().find(|kernel| kernel.symbol() == name);
+        if length::is_in_run(run, kernel.copied()) {
+            return None;
+        }
         let read = || read_kernel(*kernel?).ok();
         let nest = self.nests.entry(name.to_owned()).or_insert_with(read);
         let mut nest = nest.clone().filter(|nest| nest.captures.is_empty())?;

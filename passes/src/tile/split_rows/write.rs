@@ -136,8 +136,9 @@ impl<'c> Writer<'c> {
     /// Erases kernels that nothing applies any more, and the room of what they made.
     pub fn finish(self, kernels: &[Op<'c>]) {
         let mut applied: HashSet<String> = HashSet::new();
-        for body in self.module.body(0).into_iter().flat_map(|block| block.ops()) {
-            let Some(block) = body.body(0).filter(|_| body.is("tile.graph")) else { continue };
+        let ops = self.module.body(0).into_iter().flat_map(|block| block.ops());
+        for body in ops.filter(|op| op.is("tile.graph")) {
+            let Some(block) = body.body(0) else { continue };
             for op in block.ops().into_iter().rev() {
                 let idle = op.is("tile.empty") || op.is("tile.view");
                 if idle && op.result(0).uses().is_empty() {
