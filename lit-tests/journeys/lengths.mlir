@@ -127,7 +127,7 @@ graph.model @rows inputs ["x"] outputs ["y", "z"] lengths [["seq", ""], ["seq", 
 
 // =====================================================================================
 // device: how many rTasks there are, and loops up to the length: whole tiles of 5 rows; where more
-// than half of one is left, a tile whose rows behind the last are the last once more; then tiles of 2
+// than half of one is left, a tile of 4, whose rows behind the last are the last once more; then tiles of 2
 // and 1, which have code of their own. No row behind the last is touched.
 
 //      DEVICE: device.kernel @reducesum_0 tasks 1 length "1" {
@@ -139,7 +139,7 @@ graph.model @rows inputs ["x"] outputs ["y", "z"] lengths [["seq", ""], ["seq", 
 //      DEVICE:   scf.for
 //      DEVICE:   device.alloc : memref<5x2x1x8xf32, "vreg">
 //      DEVICE:   scf.if
-//      DEVICE:   device.alloc : memref<5x2x1x8xf32, "vreg">
+//      DEVICE:   device.alloc : memref<4x2x1x8xf32, "vreg">
 //      DEVICE:   arith.minui
 //      DEVICE:   device.alloc : memref<2x2x1x8xf32, "vreg">
 //      DEVICE:   device.alloc : memref<2x1x8xf32, "vreg">

@@ -5,8 +5,8 @@
 //! repeated: those behind the last are the last one again, which gives the same result at the same place.
 //!
 //! ```text
-//! for 12 at a time { tile of 12 }  if more than 6 are left { tile of 12, row min(at + r, last) }
-//! for 4 { tile of 4 }  for 2 { .. }  for 1 { .. }
+//! for 12 at a time { tile of 12 }  if more than 9 are left { tile of 12, row min(at + r, last) }
+//! if more than 6 are left { tile of 9, row min(at + r, last) }  for 4 { tile of 4 }  for 2 { .. }  for 1 { .. }
 //! ```
 
 use weft_dialects::device::build;
@@ -46,9 +46,10 @@ pub(super) fn whole<'c>(b: &mut Builder<'c>, end: &Sum<'c>, by: u64) -> Sum<'c> 
 pub(super) struct Sizes {
     /// Of a whole tile.
     whole: u64,
-    /// More points than these, and no whole tile, are a tile in which the last one is done again and
-    /// again: one look at what all rows share, which may be far away, is worth more than rows.
-    most: Option<u64>,
+    /// More points than the first number, and no whole tile, are a tile of the second in which the last one is done
+    /// again and again: one look at what all rows share, which may be far away, is worth more than rows. Larger tiles
+    /// come first.
+    repeated: Vec<[u64; 2]>,
     /// Of what is left, none larger than the one before.
     rest: Vec<u64>,
 }
@@ -59,11 +60,16 @@ const MOST_PLACES: u64 = 16;
 impl Sizes {
     /// For tiles of a size, which may divide the number of points, and in which rows may be repeated.
     pub fn of(tile: u64, divides: bool, repeats: bool) -> Self {
-        let most = (repeats && !divides && (4..=MOST_PLACES).contains(&tile)).then_some(tile / 2);
-        let below = most.map_or(tile, |most| most + 1);
+        let mut repeated = Vec::new();
+        if repeats && !divides && (4..=MOST_PLACES).contains(&tile) {
+            let part = (3 * tile).div_ceil(4);
+            repeated.extend((part + 1 < tile).then_some([part, tile]));
+            repeated.push([tile / 2, part]);
+        }
+        let below = repeated.last().map_or(tile, |[most, _]| most + 1);
         let bits = (below.max(1) - 1).checked_ilog2().map_or(0, |bits| bits + 1);
         let rest = (0..bits).rev().map(|bit| 1 << bit).filter(|_| !divides).collect();
-        Self { whole: tile, most, rest }
+        Self { whole: tile, repeated, rest }
     }
 }
 
@@ -103,7 +109,7 @@ pub(super) fn in_tiles<'c>(
             body(b, Along { at: Sum::value(at), size, last: None });
         });
         low = end;
-        if let Some(most) = sizes.most.filter(|_| number == 0) {
+        for &[most, size] in sizes.repeated.iter().filter(|_| number == 0) {
             low = in_one(b, [low, high], (size, most), body);
         }
     }
@@ -133,18 +139,38 @@ mod tests {
     #[test]
     fn sizes_are_the_tile_and_powers_of_two_below() {
         let of = |tile, divides, repeats| {
-            let Sizes { whole, most, rest } = Sizes::of(tile, divides, repeats);
+            let Sizes { whole, repeated, rest } = Sizes::of(tile, divides, repeats);
             assert_eq!(whole, tile);
-            (most, rest)
+            (repeated, rest)
         };
-        assert_eq!(of(12, false, false), (None, vec![8, 4, 2, 1]));
-        assert_eq!(of(8, false, false), (None, vec![4, 2, 1]));
-        assert_eq!(of(1, false, true), (None, vec![]));
-        assert_eq!(of(2, false, true), (None, vec![1]));
-        assert_eq!(of(8, true, true), (None, vec![]));
-        assert_eq!(of(12, false, true), (Some(6), vec![4, 2, 1]));
-        assert_eq!(of(9, false, true), (Some(4), vec![4, 2, 1]));
-        assert_eq!(of(4, false, true), (Some(2), vec![2, 1]));
-        assert_eq!(of(29, false, true), (None, vec![16, 8, 4, 2, 1]));
+        assert_eq!(of(12, false, false), (vec![], vec![8, 4, 2, 1]));
+        assert_eq!(of(8, false, false), (vec![], vec![4, 2, 1]));
+        assert_eq!(of(1, false, true), (vec![], vec![]));
+        assert_eq!(of(2, false, true), (vec![], vec![1]));
+        assert_eq!(of(8, true, true), (vec![], vec![]));
+        assert_eq!(of(12, false, true), (vec![[9, 12], [6, 9]], vec![4, 2, 1]));
+        assert_eq!(of(9, false, true), (vec![[7, 9], [4, 7]], vec![4, 2, 1]));
+        assert_eq!(of(6, false, true), (vec![[3, 5]], vec![2, 1]));
+        assert_eq!(of(4, false, true), (vec![[2, 3]], vec![2, 1]));
+        assert_eq!(of(29, false, true), (vec![], vec![16, 8, 4, 2, 1]));
+    }
+
+    /// However many are left, each is done once, but for the last one of a tile that repeats it.
+    #[test]
+    fn every_point_is_in_a_tile() {
+        for tile in 1..=20 {
+            let Sizes { whole, repeated, rest } = Sizes::of(tile, false, true);
+            for points in 0..60u64 {
+                let mut left = points % whole;
+                if let Some([_, size]) = repeated.iter().find(|[most, _]| left > *most) {
+                    assert!(left <= *size, "{points} in tiles of {tile}");
+                    left = 0;
+                }
+                for size in &rest {
+                    left %= size;
+                }
+                assert_eq!(left, 0, "{points} in tiles of {tile}");
+            }
+        }
     }
 }
