@@ -137,7 +137,13 @@ impl<'a, 'c> Inference<'a, 'c> {
         match op.name() {
             "linalg.generic" => self.nest(op, said),
             "tensor.expand_shape" | "tensor.collapse_shape" | "tensor.reshape" => self.reshape(op),
-            "tensor.extract_slice" => self.slice(op),
+            "tensor.extract_slice" => match said.filter(|_| self.allowed.looks_up) {
+                Some(said) => {
+                    self.write(op, said);
+                    Ok(())
+                }
+                None => self.slice(op),
+            },
             "tensor.insert_slice" => self.insert(op),
             "tensor.pad" => self.pad(op),
             "tensor.empty" | "arith.constant" => Ok(()),

@@ -106,8 +106,17 @@ pub struct Plan {
     pub says: Vec<Length>,
     /// Lengths that the payload calculates with: 64-bit scalars behind the operands.
     pub asks: Vec<Length>,
-    /// The dimension of its first operand along which the second one names places, where it does.
-    pub looks_up: Option<usize>,
+    /// What its payload knows of lengths by itself.
+    pub knows: Option<Knows>,
+}
+
+/// Of a payload that reads nothing behind an end, or does not care.
+#[derive(Debug, Clone)]
+pub struct Knows {
+    /// The lengths of its only result.
+    pub dims: Dims,
+    /// True if it reads operands as they are laid out: what is behind an end changes nothing in front of one.
+    pub whole: bool,
 }
 
 impl Plan {
@@ -119,13 +128,25 @@ impl Plan {
     ) -> Self {
         let payload = Box::new(payload);
         let (tables, says, asks) = (Vec::new(), Vec::new(), Vec::new());
-        let (fold, tells, looks_up) = (None, None, None);
-        Self { operands, results, payload, fold, tables, tells, says, asks, looks_up }
+        let (fold, tells, knows) = (None, None, None);
+        Self { operands, results, payload, fold, tables, tells, says, asks, knows }
     }
 
     /// Gives the payload lengths to calculate with.
     pub fn asking(mut self, lengths: impl IntoIterator<Item = Length>) -> Self {
         self.asks = lengths.into_iter().collect();
+        self
+    }
+
+    /// Says that the payload knows of lengths, and the lengths of its result.
+    pub fn knowing(mut self, dims: Dims) -> Self {
+        self.knows = Some(Knows { dims, whole: false });
+        self
+    }
+
+    /// The same of a payload in which nothing follows from what comes later.
+    pub fn knowing_whole(mut self, dims: Dims) -> Self {
+        self.knows = Some(Knows { dims, whole: true });
         self
     }
 

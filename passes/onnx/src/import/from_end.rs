@@ -85,11 +85,12 @@ impl Planner<'_> {
         }
         for (at, &axis) in axes.iter().enumerate().take(starts.len().min(ends.len())) {
             let axis = node.axis(axis, data.rank())?;
-            // What begins or ends before the first element does so for every length.
+            // What begins or ends before the first element does so for every length, and one by one up to an end
+            // there are as many less.
             let inside = |place: i64| place < 0 && place + data.dims()[axis] > 0;
-            if let Some(length) =
-                data.length(axis).filter(|_| inside(starts[at]) || inside(ends[at]))
-            {
+            let jumps = steps.get(at).is_some_and(|&step| step != 1);
+            let counts = inside(starts[at]) || jumps && inside(ends[at]);
+            if let Some(length) = data.length(axis).filter(|_| counts) {
                 return Err(node
                     .report(format!("counts from the end of `{length}` elements"))
                     .note(format!("from {} to {} along axis {axis}", starts[at], ends[at]))

@@ -15,6 +15,7 @@ mod from_end;
 mod function;
 mod gradient;
 mod grow;
+mod in_order;
 mod lookup;
 mod outputs;
 mod recurrent;
@@ -392,10 +393,17 @@ impl<'m> Planner<'m> {
             _ => None,
         };
         let read: Vec<_> = inputs.iter().map(read).collect();
-        let found = self.lengths(operator.name, &read, &plan).map_err(|why| {
-            let what = format!("{} does not go with lengths that callers decide", describe(proto));
-            does_not_go(what, why)
-        })?;
+        let found = match self.lengths(operator.name, &read, &plan) {
+            Ok(found) => found,
+            Err(why) => {
+                if let Some(made) = self.in_order(&node, name, &plan) {
+                    return Ok(vec![Bound::Tensor(made)]);
+                }
+                let what =
+                    format!("{} does not go with lengths that callers decide", describe(proto));
+                return Err(does_not_go(what, why));
+            }
+        };
         let results = self.planned(operator.name, name, plan, found);
         Ok(results.into_iter().map(Bound::Tensor).collect())
     }

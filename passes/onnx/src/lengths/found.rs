@@ -75,16 +75,31 @@ impl Found {
         };
         let operands = plan.operands.iter().map(|operand| of_operand(operand.id, &operand.ty));
         let tables = plan.tables.iter().map(|table| vec![None; table.ty().rank()]);
-        let operands = operands.chain(tables).collect();
+        let operands: Vec<Dims> = operands.chain(tables).collect();
+        if let Some(knows) = &plan.knows {
+            let laid_out = |dims: Dims| if knows.whole { vec![None; dims.len()] } else { dims };
+            let operands = operands.into_iter().map(laid_out).collect();
+            // Less than nothing is nothing, and a number is all that is laid out.
+            let there = |length: &Length| {
+                let least = length.as_least().map(|[one, other]| symbols.least(one, other));
+                let length = least.unwrap_or_else(|| length.clone());
+                let there = match symbols.range(&length) {
+                    Some([least, _]) if least >= 0 => length,
+                    _ => length.greatest(&Length::default()),
+                };
+                there.as_number().is_none().then_some(there)
+            };
+            let dims = knows.dims.iter().map(|length| there(length.as_ref()?)).collect();
+            let own = Self::told(symbols, plan, (operands, vec![Some(dims)]), scratch)?;
+            return Ok(Self { calculated, ..own });
+        }
         // What a reshape is told is held against what its elements become.
         let holds = operator == "Reshape";
-        let rows = looked_up(symbols, inputs, plan);
         let mut allowed = allowed(operator);
-        // A row that is looked up is asked for its elements where they are.
-        allowed.asks |= rows.is_some();
-        allowed.looks_up = rows.is_some();
+        // What a slice is told ends where its operand does, or before.
+        allowed.looks_up = operator == "Slice" && said.is_some();
         let mut step = StepLengths { operands, said: vec![None; plan.results.len()], allowed };
-        step.said[0] = said.clone().filter(|_| !holds).or(rows);
+        step.said[0] = said.clone().filter(|_| !holds);
         let results = step.try_out(symbols, plan, scratch)?;
         if let Some(told) = said.filter(|_| holds) {
             let pairs = told.iter().zip(&results[0]);
@@ -141,16 +156,6 @@ fn check_told(operator: &str, inputs: &[Option<Input<'_>>], plan: &Plan) -> Resu
     let Some(numbers) = told.and_then(|own| own.numbers) else { return Ok(()) };
     let first = numbers.iter().find(|number| number.as_number().is_none());
     Err(format!("what it makes is decided by `{}`", first.cloned().unwrap_or_default()))
-}
-
-/// The lengths of rows that are looked up at places which lie in front of their end in every run; `None`
-/// where the dimension has no length, or a place may lie behind it.
-fn looked_up(symbols: &Symbols, inputs: &[Option<Input<'_>>], plan: &Plan) -> Option<Dims> {
-    let axis = plan.looks_up?;
-    let [Some(data), Some(at)] = inputs[..] else { return None };
-    let length = data.dims[axis].as_ref()?;
-    let inside = at.elements()?.iter().all(|place| symbols.is_below(place, length));
-    inside.then(|| [&data.dims[..axis], at.dims, &data.dims[axis + 1..]].concat())
 }
 
 impl StepLengths {

@@ -26,7 +26,7 @@ fn cumulative(node: &Node<'_>, product: bool) -> Result<Plan> {
     padded[axis] = padded[axis].saturating_mul(2);
     node.ty(computed(x.element()), padded)?;
     let element = x.element();
-    Ok(Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
+    let plan = Plan::new(vec![x.clone()], vec![x.ty.clone()], move |b, args| {
         let neutral = Scalar::Int(product.into());
         let mut y = b.cast(&args[0], computed(element));
         let extent = y.dims()[axis];
@@ -35,7 +35,10 @@ fn cumulative(node: &Node<'_>, product: bool) -> Result<Plan> {
         }
         let y = running(b, y, axis, reverse, product);
         vec![b.cast(&y, element)]
-    }))
+    });
+    // What is added up from the beginning on knows nothing of what comes behind.
+    let ends = x.lengths.iter().any(Option::is_some) && (!reverse || x.length(axis).is_none());
+    Ok(if ends { plan.knowing_whole(x.lengths.clone()) } else { plan })
 }
 
 /// Sums, or products, of everything up to an element along an axis, itself too; in reverse from it on.

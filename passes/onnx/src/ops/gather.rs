@@ -1,5 +1,6 @@
 //! Operators whose reads depend on data.
 
+use weft_dialects::graph::Dims;
 use weft_dialects::ir::Linear;
 
 use super::movement::moved;
@@ -26,17 +27,19 @@ fn expect_some(node: &Node<'_>, extent: i64, indices: &Operand, axis: usize) -> 
     Err(node.invalid(format!("looks up {} on axis {axis}, which is empty", indices.ty)))
 }
 
-/// An index as a coordinate: counted from the end where it is negative, and kept in range.
-fn coordinate<'c>(calc: &mut Calc<'_, 'c>, index: Num<'c>, extent: i64) -> Num<'c> {
+/// An index as a coordinate along a dimension of so many elements: counted from the end where it is negative, and kept
+/// in range.
+fn coordinate_in<'c>(calc: &mut Calc<'_, 'c>, index: Num<'c>, length: Num<'c>) -> Num<'c> {
     let index = calc.coordinate(index);
-    let (zero, length, last) = (calc.at(0), calc.at(extent), calc.at(extent - 1));
+    let (zero, one) = (calc.at(0), calc.at(1));
+    let last = calc.sub(length, one);
     let (below, from_end) = (calc.lt(index, zero), calc.add(index, length));
     let index = calc.select(below, from_end, index);
-    let index = calc.max(index, zero);
-    calc.min(index, last)
+    let index = calc.min(index, last);
+    calc.max(index, zero)
 }
 
-/// As [`coordinate`], of a known index.
+/// As [`coordinate_in`], of a known index.
 fn known_coordinate(index: Scalar, extent: i64) -> i64 {
     let index = index.as_int() as i64;
     let index = if index < 0 { index.saturating_add(extent) } else { index };
@@ -92,11 +95,18 @@ pub fn looked_up(data: &Operand, indices: &Operand, axis: usize) -> Plan {
     let result = TensorType::temporary(data.element(), &dims);
     let (source, ty) = (data.ty.clone(), result.clone());
     let operands = vec![data.clone(), indices.clone()];
-    let mut plan = Plan::new(operands, vec![result], move |b, args| {
+    let knows = data.lengths.iter().any(Option::is_some).then(|| {
+        let own = lengths_of(data);
+        [&own[..axis], &lengths_of(indices), &own[axis + 1..]].concat()
+    });
+    let plan = Plan::new(operands, vec![result], move |b, args| {
         let (data, rank) = (&args[0], dims.len());
         let read = (0..many).map(|d| Linear::axis(rank, axis + d)).collect();
-        vec![b.move_at(data.element(), &dims, &[(&args[1], read)], |calc, given| {
-            let found = coordinate(calc, given[0], extent);
+        let mut inputs = vec![(&args[1], read)];
+        inputs.extend(args.get(2).map(|length| (length, Vec::new())));
+        vec![b.move_at(data.element(), &dims, &inputs, |calc, given| {
+            let length = calc.end(given.get(1).copied(), extent);
+            let found = coordinate_in(calc, given[0], length);
             let place: Vec<_> = (0..data.dims().len())
                 .map(|d| match d {
                     d if d < axis => calc.index(d),
@@ -107,7 +117,11 @@ pub fn looked_up(data: &Operand, indices: &Operand, axis: usize) -> Plan {
             calc.extract(data, &place)
         })]
     });
-    plan.looks_up = Some(axis);
+    let plan = plan.asking(data.length(axis).cloned());
+    let plan = match knows {
+        Some(dims) => plan.knowing(dims),
+        None => plan,
+    };
     plan.folds(move |known| {
         let lengths = known[1].ty().dims();
         vec![moved(&known[0], &ty, |index| {
@@ -143,14 +157,31 @@ fn gather_elements(node: &Node<'_>) -> Result<Plan> {
     expect_some(node, extent, indices, axis)?;
     let result = node.ty(data.element(), indices.dims().to_vec())?;
     let operands = vec![data.clone(), indices.clone()];
-    Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
-        let inputs = [(&args[1], identity(rank))];
+    let plan = Plan::new(operands, vec![result.clone()], move |b, args| {
+        let mut inputs = vec![(&args[1], identity(rank))];
+        inputs.extend(args.get(2).map(|length| (length, Vec::new())));
         vec![b.move_at(result.element(), result.dims(), &inputs, |calc, given| {
             let mut place: Vec<_> = (0..rank).map(|d| calc.index(d)).collect();
-            place[axis] = coordinate(calc, given[0], extent);
+            let length = calc.end(given.get(1).copied(), extent);
+            place[axis] = coordinate_in(calc, given[0], length);
             calc.extract(&args[0], &place)
         })]
-    }))
+    });
+    let plan = plan.asking(data.length(axis).cloned());
+    Ok(match has_lengths([data, indices]) {
+        true => plan.knowing(lengths_of(indices)),
+        false => plan,
+    })
+}
+
+/// Whether callers, or data, decide how long some of these are.
+fn has_lengths<const N: usize>(operands: [&Operand; N]) -> bool {
+    operands.iter().any(|operand| operand.lengths.iter().any(Option::is_some))
+}
+
+/// A length for each dimension of an operand.
+fn lengths_of(operand: &Operand) -> Dims {
+    (0..operand.rank()).map(|dim| operand.length(dim).cloned()).collect()
 }
 
 fn gather_nd(node: &Node<'_>) -> Result<Plan> {
@@ -183,7 +214,11 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
     let result = node.ty(data.element(), dims)?;
     let outer = outer.len();
     let operands = vec![data.clone(), indices.clone()];
-    Ok(Plan::new(operands, vec![result.clone()], move |b, args| {
+    let limited: Vec<_> = (batch..batch + length).filter(|&d| data.length(d).is_some()).collect();
+    let ends: Vec<_> = limited.iter().filter_map(|&d| data.length(d).cloned()).collect();
+    let knows = has_lengths([data, indices])
+        .then(|| [&lengths_of(indices)[..outer], &lengths_of(data)[batch + length..]].concat());
+    let plan = Plan::new(operands, vec![result.clone()], move |b, args| {
         let (data, rank) = (&args[0], result.rank());
         // One read of the indices for each coordinate that they give.
         let inputs: Vec<_> = (0..length)
@@ -192,16 +227,26 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
                 read.push(Linear::constant(rank, at as i64));
                 (&args[1], read)
             })
+            .chain(args[2..].iter().map(|end| (end, Vec::new())))
             .collect();
         vec![b.move_at(data.element(), result.dims(), &inputs, |calc, given| {
             let place: Vec<_> = (0..data.dims().len())
                 .map(|d| match d {
                     d if d < batch => calc.index(d),
-                    d if d < batch + length => coordinate(calc, given[d - batch], data.dims()[d]),
+                    d if d < batch + length => {
+                        let end = limited.iter().position(|own| *own == d);
+                        let end = calc.end(end.map(|end| given[length + end]), data.dims()[d]);
+                        coordinate_in(calc, given[d - batch], end)
+                    }
                     d => calc.index(outer + d - batch - length),
                 })
                 .collect();
             calc.extract(data, &place)
         })]
-    }))
+    });
+    let plan = plan.asking(ends);
+    Ok(match knows {
+        Some(dims) => plan.knowing(dims),
+        None => plan,
+    })
 }

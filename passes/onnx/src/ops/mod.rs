@@ -41,7 +41,7 @@ mod resize;
 mod rotary;
 mod sample;
 mod scatter;
-mod shape;
+pub mod shape;
 mod softmax;
 pub mod suppress;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Operators that put elements elsewhere.
 
+use weft_dialects::graph::Dims;
 use weft_dialects::ir::Linear;
+use weft_runtime::length::Length;
 
 use super::elementwise::BroadcastReader;
 use super::{Operator, op};
@@ -8,6 +10,7 @@ use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Tensor, broadcast, identity};
+use crate::plan::Knows;
 use crate::types::{ElementType, Shape, TensorType};
 
 pub const OPERATORS: &[Operator] = &[
@@ -262,10 +265,37 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
     let access: Vec<_> =
         (0..rank).map(|d| Linear::constant(rank, offsets[d]).plus(d, strides[d])).collect();
     let mut plan = gathered_of(node, x, sizes.clone(), access)?;
+    let follows = (1..5).any(|at| node.optional(at).is_some_and(|own| own.follows));
+    if !follows && strides.iter().all(|&step| step > 0) {
+        let places = (0..count).map(|at| (axes[at], [starts[at], ends[at], steps[at]]));
+        plan.knows = what_is_left(x, places).map(|dims| Knows { dims, whole: false });
+    }
     if strides.iter().all(|&step| step > 0) {
         plan.payload = Box::new(move |b, args| vec![b.slice(&args[0], &offsets, &sizes, &strides)]);
     }
     Ok(plan)
+}
+
+/// The lengths of a slice from numbers to numbers, which may be counted from the end; `None` where there are none, or
+/// it begins or jumps along one.
+fn what_is_left(x: &Operand, places: impl Iterator<Item = (usize, [i64; 3])>) -> Option<Dims> {
+    x.lengths.iter().find(|length| length.is_some())?;
+    let mut dims = x.lengths.clone();
+    for (d, [start, end, step]) in places {
+        let Some(length) = x.length(d) else { continue };
+        // What begins before the first element does so for every length.
+        let start = if start + x.dims()[d] <= 0 { 0 } else { start };
+        if start < 0 || step != 1 {
+            return None;
+        }
+        let end = match end {
+            ..0 => length.plus(&Length::number(end), 1),
+            _ if end >= x.dims()[d] => length.clone(),
+            _ => length.least(&Length::number(end)),
+        };
+        dims[d] = Some(end.plus(&Length::number(start), -1));
+    }
+    Some(dims)
 }
 
 fn expand(node: &Node<'_>) -> Result<Plan> {

@@ -1,10 +1,16 @@
 //! Operators that keep every element and its order, and those that ask for a shape.
 
+use std::ops::Range;
+
+use weft_dialects::graph::Dims;
+use weft_runtime::length::Length;
+
 use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
-use crate::types::{ElementType, Shape};
+use crate::payload::Access;
+use crate::types::{ElementType, Shape, TensorType};
 
 pub const OPERATORS: &[Operator] = &[
     op("Dropout", 12, 3, &["seed"], dropout).at_least(1).up_to(2),
@@ -25,6 +31,59 @@ fn reshaped(node: &Node<'_>, x: &Operand, dims: Vec<i64>) -> Result<Plan> {
         vec![b.reshape(&args[0], result.dims())]
     });
     Ok(plan.folds(move |known| vec![known[0].reshaped(ty.clone())]))
+}
+
+/// Plans the same elements in the same order under another shape, which has `lengths`, where those that there are
+/// do not lie one behind the other.
+pub fn in_order(x: &Operand, dims: &[i64], lengths: &Dims) -> Plan {
+    let own = |d: usize| (x.dims()[d], x.length(d));
+    let new = |d: usize| (dims[d], lengths[d].as_ref());
+    let (rank, made) = (x.rank(), dims.len());
+    let shorter = rank.min(made);
+    // What is the same at both ends stays where it is.
+    let lead = (0..shorter).take_while(|&d| own(d) == new(d)).count();
+    let trail = (1..=shorter - lead).take_while(|&d| own(rank - d) == new(made - d)).count();
+    let (from, to) = (lead..rank - trail, lead..made - trail);
+    let asked = |lengths: &[Option<Length>], range: &Range<usize>| -> Vec<(usize, Length)> {
+        range.clone().filter_map(|d| Some((d, lengths.get(d)?.clone()?))).collect()
+    };
+    let (given, made_of) = (asked(&x.lengths, &from), asked(lengths, &to));
+    let asks: Vec<Length> =
+        given.iter().chain(&made_of).map(|(_, length)| length.clone()).collect();
+    let places = |own: &[(usize, Length)]| own.iter().map(|(d, _)| *d).collect::<Vec<_>>();
+    let (given, made_of) = (places(&given), places(&made_of));
+    let ty = TensorType::temporary(x.element(), dims);
+    let dims = dims.to_vec();
+    let plan = Plan::new(vec![x.clone()], vec![ty], move |b, args| {
+        let (x, ends) = (&args[0], &args[1..]);
+        let inputs: Vec<Access<'_, '_>> = ends.iter().map(|end| (end, vec![])).collect();
+        vec![b.move_at(x.element(), &dims, &inputs, |calc, ends| {
+            let mut all = calc.at(0);
+            for d in to.clone() {
+                let at = made_of.iter().position(|own| *own == d).map(|at| given.len() + at);
+                let (length, own) = (calc.end(at.map(|at| ends[at]), dims[d]), calc.index(d));
+                let before = calc.mul(all, length);
+                all = calc.add(before, own);
+            }
+            let mut place: Vec<_> = (0..lead).map(|d| calc.index(d)).collect();
+            let mut inner = Vec::new();
+            for d in from.clone().rev() {
+                if d == from.start {
+                    inner.push(all);
+                    break;
+                }
+                let at = given.iter().position(|own| *own == d).map(|at| ends[at]);
+                let (length, one) = (calc.end(at, x.dims()[d]), calc.at(1));
+                let length = calc.max(length, one);
+                inner.push(calc.rem(all, length));
+                all = calc.div(all, length);
+            }
+            place.extend(inner.into_iter().rev());
+            place.extend((0..trail).map(|d| calc.index(to.end + d)));
+            calc.extract(x, &place)
+        })]
+    });
+    plan.asking(asks)
 }
 
 fn identity(node: &Node<'_>) -> Result<Plan> {

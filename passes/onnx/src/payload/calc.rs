@@ -174,6 +174,14 @@ impl<'c> Calc<'_, 'c> {
         Num::new(self.b.op(op, &[num.value], index), Kind::Index)
     }
 
+    /// Where a dimension ends: at a length that is given, or at its extent.
+    pub fn end(&mut self, length: Option<Num<'c>>, extent: i64) -> Num<'c> {
+        match length {
+            Some(length) => self.coordinate(length),
+            None => self.at(extent),
+        }
+    }
+
     /// A coordinate as a number of type `element`.
     pub fn counted(&mut self, num: Num<'c>, element: ElementType) -> Num<'c> {
         assert_eq!(num.kind, Kind::Index, "this is a coordinate");

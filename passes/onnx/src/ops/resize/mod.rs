@@ -194,10 +194,13 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
         partial[*d] = axis.output;
         node.ty(computed(x.element()), partial.clone())?;
     }
+    // Elements are looked up along the axes that are resized; of others there are as many as before.
+    let others = wanted.iter().all(|(d, _)| x.length(*d).is_none());
+    let knows = others && x.lengths.iter().any(Option::is_some);
     let steps: Vec<_> = wanted.into_iter().map(|(d, axis)| Step::new(d, &axis)).collect();
     let tables: Vec<_> = steps.iter().flat_map(|step| step.tables(x.element())).collect();
-    let x = x.clone();
-    Ok(Plan::new(vec![x], vec![result.clone()], move |b, args| {
+    let (x, lengths) = (x.clone(), x.lengths.clone());
+    let plan = Plan::new(vec![x], vec![result.clone()], move |b, args| {
         let (x, mut tables) = (&args[0], &args[1..]);
         if result.dims().contains(&0) {
             return vec![b.empty(result.element(), result.dims())];
@@ -209,8 +212,9 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
             y = step.apply(b, &y, mine, extrapolation);
         }
         vec![b.cast(&y, result.element())]
-    })
-    .with(tables))
+    });
+    let plan = plan.with(tables);
+    Ok(if knows { plan.knowing(lengths) } else { plan })
 }
 
 /// One axis that is resized.
