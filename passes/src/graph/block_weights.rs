@@ -208,8 +208,9 @@ fn maker<'c>(op: Op<'c>, value: Val<'c>) -> Option<(Op<'c>, Op<'c>)> {
     }
     let outside = inside.owner_block() == op.body(0);
     let from = outside.then(|| op.operand(inside.index()).def())??;
-    let single = from.is("graph.op") && from.results().len() == 1;
-    let made = through(from.body(0).filter(|_| single)?.terminator()?.operand(0));
+    // A weight of the model has no payload.
+    let from = Some(from).filter(|own| own.is("graph.op") && own.results().len() == 1)?;
+    let made = through(from.body(0)?.terminator()?.operand(0));
     nest(made).map(|nest| (from, nest))
 }
 

@@ -139,6 +139,9 @@ fn weights_of_four_bits() {
     let attributes = [int("K", 512), int("N", 24), int("bits", 4), int("block_size", 256)];
     let y = net.microsoft("MatMulNBits", &[&x, &w, &scales], &attributes, 1).remove(0);
     let y = net.op("Relu", &[&y], &[]);
+    // A weight that is what it is stays so.
+    let w = net.floats(&[24, 6], |place| (place % 7) as f32 / 7.0 - 0.4);
+    let y = net.op("MatMul", &[&y, &w], &[]);
     let subject = Subject::new(net, &[&y]);
     // Blocks are as long as sums of a few rows pay for.
     let pass = "graph-quantise-activations";

@@ -121,6 +121,15 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     let mut diag = Diagnostics::new();
     let kernels: Vec<_> =
         run.module.body(0).ok_or(Failed)?.ops().into_iter().filter_map(Kernel::of).collect();
+    // Before anything is written: addresses of a kernel with lengths are no sums of numbers.
+    if let Some(asked) = kernels.iter().find_map(|kernel| asked_length(kernel.op)) {
+        let length = asked.attr("length").and_then(attr::string).unwrap_or_default();
+        let what = format!("the kernel asks for `{length}`, and code for threads has no lengths");
+        diag.error(asked, what).help(
+            "one number for each dimension, as --dim NAME=64; what data decide is for processors",
+        );
+        return Err(Failed);
+    }
     for kernel in kernels {
         let machine = Machine::required(kernel.op)?;
         let Some(isa) = Isa::of_arch(machine.arch()) else {
@@ -139,6 +148,13 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         lower(run.context, &kernel, &how, &mut diag);
     }
     if diag.is_ok() { Ok(()) } else { Err(Failed) }
+}
+
+/// The first length that a kernel asks for.
+fn asked_length(kernel: Op<'_>) -> Option<Op<'_>> {
+    let mut found = None;
+    kernel.walk(&mut |op| found = found.or(Some(op).filter(|op| op.is("device.length"))));
+    found
 }
 
 /// Puts a function in the place of a kernel.
@@ -312,13 +328,6 @@ fn place_allocs<'c>(
 
 /// Reports what code for threads does not have.
 fn is_refused(op: Op<'_>, diag: &mut Diagnostics) -> bool {
-    if op.is("device.length") {
-        let what = "the kernel asks how long a dimension is, which code for threads does not know";
-        diag.error(op, what).help(
-            "one number for each dimension; results that are as long as data say are for processors",
-        );
-        return true;
-    }
     let asynchronous = !op.is("device.group");
     let is_waited_for = op.results().iter().any(|result| !result.uses().is_empty());
     if asynchronous && is_waited_for {
