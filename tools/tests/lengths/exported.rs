@@ -85,7 +85,10 @@ fn all_but_the_first_and_all_but_the_last() {
     let differences = net.op("Sub", &[&behind, &before], &[]);
     let inner = part(&mut net, &x, [2, -3]);
     let most = part(&mut net, &x, [0, 5]);
-    check_all(&Subject::new(net, &[&differences, &inner, &most]));
+    // The last ones, of which there may be fewer.
+    let last = part(&mut net, &x, [-3, i64::MAX]);
+    let before_last = part(&mut net, &x, [-4, -1]);
+    check_all(&Subject::new(net, &[&differences, &inner, &most, &last, &before_last]));
 }
 
 /// Sums of everything before, as positions behind padding have them.

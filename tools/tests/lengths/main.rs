@@ -361,7 +361,7 @@ fn operators_that_are_refused() {
         Subject::new(net, &[&y]).compile(&[symbol("seq", 1, 8)], 1).err().expect("it is refused")
     };
     let last = told(&|net, x| {
-        let [starts, ends, axes] = [[-2], [9], [0]].map(|list| net.longs(&list));
+        let [starts, ends, axes] = [[-2], [7], [0]].map(|list| net.longs(&list));
         net.op("Slice", &[x, &starts, &ends, &axes], &[])
     });
     assert!(last.contains("counts from the end of `seq` elements"), "{last}");

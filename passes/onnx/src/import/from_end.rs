@@ -85,11 +85,13 @@ impl Planner<'_> {
         }
         for (at, &axis) in axes.iter().enumerate().take(starts.len().min(ends.len())) {
             let axis = node.axis(axis, data.rank())?;
-            // What begins or ends before the first element does so for every length, and one by one up to an end
-            // there are as many less.
+            // What begins or ends before the first element does so for every length. One by one there are so many
+            // less, if both are counted from one end.
             let inside = |place: i64| place < 0 && place + data.dims()[axis] > 0;
             let jumps = steps.get(at).is_some_and(|&step| step != 1);
-            let counts = inside(starts[at]) || jumps && inside(ends[at]);
+            let (start, end) = (starts[at], ends[at]);
+            let to_number = (0..data.dims()[axis]).contains(&end);
+            let counts = inside(start) && (jumps || to_number) || inside(end) && jumps;
             if let Some(length) = data.length(axis).filter(|_| counts) {
                 return Err(node
                     .report(format!("counts from the end of `{length}` elements"))

@@ -84,6 +84,7 @@ impl Found {
                 let least = length.as_least().map(|[one, other]| symbols.least(one, other));
                 let length = least.unwrap_or_else(|| length.clone());
                 let there = match symbols.range(&length) {
+                    Some([least, most]) if least == most => Length::number(least),
                     Some([least, _]) if least >= 0 => length,
                     _ => length.greatest(&Length::default()),
                 };

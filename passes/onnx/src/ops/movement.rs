@@ -9,7 +9,7 @@ use super::{Operator, op};
 use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
-use crate::payload::{Build, Tensor, broadcast, identity};
+use crate::payload::{Access, Build, Tensor, broadcast, identity};
 use crate::plan::Knows;
 use crate::types::{ElementType, Shape, TensorType};
 
@@ -267,8 +267,14 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
     let mut plan = gathered_of(node, x, sizes.clone(), access)?;
     let follows = (1..5).any(|at| node.optional(at).is_some_and(|own| own.follows));
     if !follows && strides.iter().all(|&step| step > 0) {
-        let places = (0..count).map(|at| (axes[at], [starts[at], ends[at], steps[at]]));
-        plan.knows = what_is_left(x, places).map(|dims| Knows { dims, whole: false });
+        let places: Vec<_> =
+            (0..count).map(|at| (axes[at], [starts[at], ends[at], steps[at]])).collect();
+        if let Some((dims, begins)) = what_is_left(x, &places) {
+            if begins.iter().any(Option::is_some) {
+                return Ok(from_the_end(x, (sizes, offsets, strides), begins).knowing(dims));
+            }
+            plan.knows = Some(Knows { dims, whole: false });
+        }
     }
     if strides.iter().all(|&step| step > 0) {
         plan.payload = Box::new(move |b, args| vec![b.slice(&args[0], &offsets, &sizes, &strides)]);
@@ -276,26 +282,62 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The lengths of a slice from numbers to numbers, which may be counted from the end; `None` where there are none, or
-/// it begins or jumps along one.
-fn what_is_left(x: &Operand, places: impl Iterator<Item = (usize, [i64; 3])>) -> Option<Dims> {
+/// The lengths of a slice from numbers to numbers, which may be counted from the end, and where it begins as far as a
+/// length says that; `None` where there are none, or it jumps along one.
+fn what_is_left(x: &Operand, places: &[(usize, [i64; 3])]) -> Option<(Dims, Dims)> {
     x.lengths.iter().find(|length| length.is_some())?;
-    let mut dims = x.lengths.clone();
-    for (d, [start, end, step]) in places {
-        let Some(length) = x.length(d) else { continue };
-        // What begins before the first element does so for every length.
-        let start = if start + x.dims()[d] <= 0 { 0 } else { start };
-        if start < 0 || step != 1 {
+    let (mut dims, mut begins) = (x.lengths.clone(), vec![None; x.rank()]);
+    for &(d, [start, end, step]) in places {
+        let (Some(length), extent) = (x.length(d), x.dims()[d]) else { continue };
+        let jumps = step != 1 || start < 0 && (0..extent).contains(&end);
+        if jumps {
             return None;
         }
-        let end = match end {
-            ..0 => length.plus(&Length::number(end), 1),
-            _ if end >= x.dims()[d] => length.clone(),
-            _ => length.least(&Length::number(end)),
+        // What begins before the first element does so for every length.
+        let start = if start.saturating_add(extent) <= 0 { 0 } else { start };
+        let (end, less) = match end {
+            ..0 => (length.clone(), end),
+            _ if end >= extent => (length.clone(), 0),
+            _ => (length.least(&Length::number(end)), 0),
         };
-        dims[d] = Some(end.plus(&Length::number(start), -1));
+        let there = match start {
+            ..0 => {
+                let begin = length.plus(&Length::number(start), 1);
+                begins[d] = Some(begin.greatest(&Length::default()));
+                length.least(&Length::number(-start))
+            }
+            _ => end.plus(&Length::number(start), -1),
+        };
+        dims[d] = Some(there.plus(&Length::number(less), 1));
     }
-    Some(dims)
+    Some((dims, begins))
+}
+
+/// Plans a slice of so many elements that begins along some dimensions where a length says, and along others so many
+/// elements further on.
+fn from_the_end(
+    x: &Operand,
+    (sizes, offsets, strides): (Vec<i64>, Vec<i64>, Vec<i64>),
+    begins: Dims,
+) -> Plan {
+    let asked: Vec<usize> = (0..begins.len()).filter(|&d| begins[d].is_some()).collect();
+    let result = TensorType::temporary(x.element(), &sizes);
+    let plan = Plan::new(vec![x.clone()], vec![result], move |b, args| {
+        let (x, ends) = (&args[0], &args[1..]);
+        let inputs: Vec<Access<'_, '_>> = ends.iter().map(|end| (end, vec![])).collect();
+        vec![b.move_at(x.element(), &sizes, &inputs, |calc, given| {
+            let place = |(d, &offset): (usize, &i64)| {
+                let at = asked.iter().position(|own| *own == d);
+                let begin = calc.end(at.map(|at| given[at]), offset);
+                let (own, step) = (calc.index(d), calc.at(strides[d]));
+                let own = calc.mul(own, step);
+                calc.add(begin, own)
+            };
+            let places: Vec<_> = offsets.iter().enumerate().map(place).collect();
+            calc.extract(x, &places)
+        })]
+    });
+    plan.asking(begins.into_iter().flatten())
 }
 
 fn expand(node: &Node<'_>) -> Result<Plan> {
