@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use weft_runtime::length::Length;
 
 use super::put_together::Filled;
+use super::reshaped::reshaped;
 use super::yielded;
 use crate::ir::{Block, Context, Linear, Op, Val, affine, attr, ty};
 use crate::lengths::{self, OF_AXES};
@@ -31,6 +32,8 @@ pub struct Allowed {
     pub asks: bool,
     /// Read elements at places that it computes: none of them lies behind an end.
     pub looks_up: bool,
+    /// Read behind an end what a tensor was filled with into which it puts another one.
+    pub borders: bool,
 }
 
 /// Why lengths do not go through a payload.
@@ -92,16 +95,13 @@ impl<'a, 'c> Inference<'a, 'c> {
         for (arg, dims) in payload.args().into_iter().zip(operands) {
             self.set(arg, dims.clone());
         }
+        let told = told(payload, said);
         for op in payload.ops() {
             if op.is("graph.yield") {
                 continue;
             }
-            let results = yielded(payload);
-            let said = op.results().into_iter().find_map(|result| {
-                let number = results.iter().position(|own| *own == result)?;
-                said.get(number)?.clone()
-            });
-            self.op(op, said.as_ref())?;
+            let said = op.results().iter().find_map(|result| told.get(result));
+            self.op(op, said)?;
         }
         let of_result = |(number, value): (usize, &Val<'c>)| {
             let said = said.get(number).cloned().flatten();
@@ -307,6 +307,11 @@ impl<'a, 'c> Inference<'a, 'c> {
             return self.longer(op, dim);
         }
         let from = self.of(source);
+        if self.allowed.borders && fills(target) {
+            // Behind its end there is what is around it.
+            self.write(op, &from);
+            return Ok(());
+        }
         // The tensor around it is known to be as long where it is not filled here.
         let into = self.windowed(op, target, false)?;
         let pairs = from.into_iter().zip(into);
@@ -320,8 +325,7 @@ impl<'a, 'c> Inference<'a, 'c> {
 
     /// Lets a tensor that is filled for one slice, as a border around it, be filled as far as that goes.
     fn fill_to(&self, target: Val<'c>, dims: &Dims) {
-        let fill = target.def().filter(|op| op.is("linalg.generic") && op.operands().len() == 1);
-        let Some(fill) = fill.filter(|_| target.uses().len() == 1) else { return };
+        let Some(fill) = target.def().filter(|_| fills(target)) else { return };
         let maps = fill.attr("indexing_maps").and_then(attr::array).unwrap_or_default();
         let index = maps.first().copied().and_then(affine::linear).unwrap_or_default();
         if index.iter().enumerate().all(|(dim, index)| index.as_axis() == Some(dim)) {
@@ -367,6 +371,27 @@ impl<'a, 'c> Inference<'a, 'c> {
     }
 }
 
+/// What is said of results, and of what they are another view of.
+fn told<'c>(payload: Block<'c>, said: &[Option<Dims>]) -> HashMap<Val<'c>, Dims> {
+    let mut told = HashMap::new();
+    for (value, dims) in yielded(payload).iter().zip(said) {
+        let Some(dims) = dims else { continue };
+        told.insert(*value, dims.clone());
+        let views = ["tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"];
+        let seen = value.def().filter(|op| views.contains(&op.name())).map(|op| op.operand(0));
+        let shapes = seen.and_then(|seen| Some((ty::shape(value.ty())?, ty::shape(seen.ty())?)));
+        let own = shapes.and_then(|(from, to)| reshaped(&from, dims, &to));
+        told.extend(seen.zip(own));
+    }
+    told
+}
+
+/// Whether a tensor is filled for one slice, as a border around it.
+fn fills(target: Val<'_>) -> bool {
+    let fill = target.def().filter(|op| op.is("linalg.generic") && op.operands().len() == 1);
+    fill.is_some() && target.uses().len() == 1
+}
+
 /// The one length that two tensors have along a dimension.
 pub(super) fn either(
     one: Option<Length>,
@@ -387,97 +412,4 @@ pub(super) fn in_all_of(dims: &Dims, part: Val<'_>, whole: Val<'_>) -> Result<()
         }
     }
     Ok(())
-}
-
-/// The lengths of a tensor of shape `from` seen with the shape `to`; `None` where elements would not
-/// be the first ones any more.
-fn reshaped(from: &[u64], dims: &[Option<Length>], to: &[u64]) -> Option<Dims> {
-    let mut result: Dims = vec![None; to.len()];
-    let (mut first, mut next) = (0, 0);
-    while first < from.len() || next < to.len() {
-        // The shortest runs of dimensions on both sides that have as many elements.
-        let (mut own, mut other) = (first, next);
-        let (mut points, mut seen) = (1, 1);
-        loop {
-            if points == seen && own > first && other > next {
-                break;
-            }
-            if points <= seen && own < from.len() && (own == first || points < seen) {
-                points *= from[own];
-                own += 1;
-            } else if other < to.len() {
-                seen *= to[other];
-                other += 1;
-            } else if own < from.len() {
-                points *= from[own];
-                own += 1;
-            } else {
-                break;
-            }
-        }
-        if points != seen {
-            return None;
-        }
-        let long = |shape: &[u64], range: std::ops::Range<usize>| {
-            range.into_iter().find(|&dim| shape[dim] != 1)
-        };
-        let held: Vec<usize> = (first..own).filter(|&dim| dims[dim].is_some()).collect();
-        if (own - first, other - next) == (1, 1) {
-            result[next] = dims[first].clone();
-        } else if let [dim] = held[..] {
-            let (outer, seen) = (long(from, first..own), long(to, next..other));
-            if outer != Some(dim) {
-                return None;
-            }
-            let inner: u64 = from[dim + 1..own].iter().product();
-            let all = dims[dim].as_ref()?.times(&Length::number(inner as i64));
-            let dim = seen?;
-            let below = to[dim + 1..other].iter().product::<u64>() as i64;
-            if !all.is_multiple_of(below) {
-                return None;
-            }
-            result[dim] = Some(all.floor_div(below));
-        } else if !held.is_empty() {
-            return None;
-        }
-        (first, next) = (own, other);
-    }
-    Some(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seen(from: &[u64], dims: &[&str], to: &[u64]) -> Option<Vec<String>> {
-        let read = |text: &&str| lengths::read(text).expect("a length");
-        let dims: Dims = dims.iter().map(read).collect();
-        let dims = reshaped(from, &dims, to)?;
-        Some(dims.iter().map(|length| lengths::write(length.as_ref())).collect())
-    }
-
-    fn texts(texts: &[&str]) -> Option<Vec<String>> {
-        Some(texts.iter().map(|&text| text.to_owned()).collect())
-    }
-
-    #[test]
-    fn rows_stay_rows() {
-        assert_eq!(seen(&[8, 12], &["n", ""], &[8, 3, 4]), texts(&["n", "", ""]));
-        assert_eq!(seen(&[1, 8, 12], &["", "n", ""], &[8, 12]), texts(&["n", ""]));
-        assert_eq!(seen(&[8, 12], &["n", ""], &[1, 8, 1, 12]), texts(&["", "n", "", ""]));
-        assert_eq!(seen(&[8, 12], &["n", ""], &[96]), texts(&["12 * n"]));
-        assert_eq!(seen(&[96], &["12 * n"], &[8, 12]), texts(&["n", ""]));
-        assert_eq!(seen(&[8, 5, 2], &["n", "", ""], &[8, 10]), texts(&["n", ""]));
-        assert_eq!(seen(&[3, 8, 2], &["", "n", ""], &[3, 8, 2]), texts(&["", "n", ""]));
-        assert_eq!(seen(&[8, 7], &["n", "m"], &[8, 1, 7]), texts(&["n", "", "m"]));
-        assert_eq!(seen(&[1, 1], &["n", ""], &[1]), texts(&["n"]));
-    }
-
-    #[test]
-    fn what_is_not_in_front_any_more_is_refused() {
-        assert_eq!(seen(&[3, 8], &["", "n"], &[24]), None);
-        assert_eq!(seen(&[8, 7], &["n", "m"], &[56]), None);
-        assert_eq!(seen(&[8], &["n"], &[4, 2]), None);
-        assert_eq!(seen(&[8], &["2 * n"], &[4, 2]), texts(&["n", ""]));
-    }
 }

@@ -3,6 +3,7 @@
 pub mod build;
 mod infer_lengths;
 mod put_together;
+mod reshaped;
 pub(crate) mod verify;
 
 pub use build::GraphBuilder;

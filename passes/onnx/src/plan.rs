@@ -115,8 +115,19 @@ pub struct Plan {
 pub struct Knows {
     /// The lengths of its only result.
     pub dims: Dims,
-    /// True if it reads operands as they are laid out: what is behind an end changes nothing in front of one.
-    pub whole: bool,
+    /// How it keeps to the ends of its operands.
+    pub ends: Ends,
+}
+
+/// How a payload keeps to the ends of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// It looks no further.
+    Known,
+    /// It reads operands as they are laid out: what is behind an end changes nothing in front of one.
+    Ignored,
+    /// It puts them into tensors of one number, which goes on behind them.
+    Bordered,
 }
 
 impl Plan {
@@ -140,13 +151,13 @@ impl Plan {
 
     /// Says that the payload knows of lengths, and the lengths of its result.
     pub fn knowing(mut self, dims: Dims) -> Self {
-        self.knows = Some(Knows { dims, whole: false });
+        self.knows = Some(Knows { dims, ends: Ends::Known });
         self
     }
 
-    /// The same of a payload in which nothing follows from what comes later.
-    pub fn knowing_whole(mut self, dims: Dims) -> Self {
-        self.knows = Some(Knows { dims, whole: true });
+    /// The same of one that keeps to the ends of its operands so.
+    pub fn knowing_by(mut self, ends: Ends, dims: Dims) -> Self {
+        self.knows = Some(Knows { dims, ends });
         self
     }
 

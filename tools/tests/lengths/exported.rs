@@ -156,3 +156,46 @@ fn larger_images() {
     let subject = Subject::new(net, &[&y, &z]);
     check(&subject, &[symbol("batch", 1, 5)], &[&[5], &[1], &[3]]);
 }
+
+/// Sounds and images of any size: windows along lengths, with borders and without.
+#[test]
+fn windows_along_lengths() {
+    let mut net = Net::default();
+    let x = net.input(DataType::Float, &[BATCH, Dim::Fixed(4), SEQ]);
+    let conv = |net: &mut Net, x: &str, dims: [i64; 3], attributes: &[_]| {
+        let w = net.floats(&dims, |place| (place % 13) as f32 / 13.0 - 0.45);
+        let b = net.floats(&dims[..1], |place| place as f32 / 10.0);
+        net.op("Conv", &[x, &w, &b], attributes)
+    };
+    let same = conv(&mut net, &x, [6, 4, 3], &[ints("pads", &[1, 1])]);
+    let same = net.op("Relu", &[&same], &[]);
+    let steps = [ints("pads", &[2, 1]), ints("strides", &[2])];
+    let half = conv(&mut net, &same, [8, 6, 4], &steps);
+    let valid = conv(&mut net, &x, [5, 4, 2], &[ints("dilations", &[2])]);
+    let groups = conv(&mut net, &x, [4, 1, 3], &[ints("pads", &[1, 1]), int("group", 4)]);
+    let upper = conv(&mut net, &x, [6, 4, 4], &[word("auto_pad", "SAME_UPPER")]);
+    let window = [ints("kernel_shape", &[3]), ints("pads", &[1, 1]), ints("strides", &[2])];
+    let most = net.op("MaxPool", &[&same], &window);
+    let subject = Subject::new(net, &[&same, &half, &valid, &groups, &upper, &most]);
+    let lengths: &[&[u64]] = &[&[3, 20], &[1, 3], &[2, 7], &[3, 13], &[2, 4], &[1, 19]];
+    check(&subject, &[symbol("batch", 1, 3), symbol("seq", 3, 20)], lengths);
+}
+
+#[test]
+fn images_of_any_size() {
+    let mut net = Net::default();
+    let (rows, columns) = (Dim::Named("rows"), Dim::Named("columns"));
+    let x = net.input(DataType::Float, &[Dim::Fixed(1), Dim::Fixed(3), rows, columns]);
+    let w = net.floats(&[8, 3, 3, 3], |place| (place % 13) as f32 / 13.0 - 0.45);
+    let y = net.op("Conv", &[&x, &w], &[ints("pads", &[1; 4]), ints("strides", &[2, 2])]);
+    let y = net.op("Relu", &[&y], &[]);
+    let window = [ints("kernel_shape", &[3, 3]), ints("pads", &[1; 4]), ints("strides", &[1, 1])];
+    let z = net.op("MaxPool", &[&y], &window);
+    let z = net.op("Add", &[&y, &z], &[]);
+    let w = net.floats(&[8, 8, 3, 3], |place| (place % 11) as f32 / 11.0 - 0.45);
+    let z = net.op("Conv", &[&z, &w], &[ints("pads", &[1; 4])]);
+    let means = net.op("GlobalAveragePool", &[&z], &[]);
+    let subject = Subject::new(net, &[&z, &means]);
+    let symbols = [symbol("columns", 2, 18), symbol("rows", 2, 14)];
+    check(&subject, &symbols, &[&[18, 14], &[2, 2], &[7, 5], &[18, 3], &[5, 14], &[12, 13]]);
+}

@@ -9,7 +9,7 @@ use super::{Input, Symbols, allowed, numbers, said};
 use crate::elements::Elements;
 use crate::import::write::write_step;
 use crate::payload::graph_type;
-use crate::plan::{Operand, Plan, ValueId};
+use crate::plan::{Ends, Operand, Plan, ValueId};
 use crate::types::TensorType;
 
 /// What its payload is told.
@@ -77,7 +77,10 @@ impl Found {
         let tables = plan.tables.iter().map(|table| vec![None; table.ty().rank()]);
         let operands: Vec<Dims> = operands.chain(tables).collect();
         if let Some(knows) = &plan.knows {
-            let laid_out = |dims: Dims| if knows.whole { vec![None; dims.len()] } else { dims };
+            let laid_out = |dims: Dims| match knows.ends {
+                Ends::Ignored => vec![None; dims.len()],
+                Ends::Known | Ends::Bordered => dims,
+            };
             let operands = operands.into_iter().map(laid_out).collect();
             // Less than nothing is nothing, and a number is all that is laid out.
             let there = |length: &Length| {
@@ -91,8 +94,11 @@ impl Found {
                 there.as_number().is_none().then_some(there)
             };
             let dims = knows.dims.iter().map(|length| there(length.as_ref()?)).collect();
-            let own = Self::told(symbols, plan, (operands, vec![Some(dims)]), scratch)?;
-            return Ok(Self { calculated, ..own });
+            let borders = knows.ends == Ends::Bordered;
+            let allowed = Allowed { folds: true, asks: true, looks_up: true, borders };
+            let step = StepLengths { operands, said: vec![Some(dims)], allowed };
+            let results = step.try_out(symbols, plan, scratch)?;
+            return Ok(Self { step, results, numbers: None, calculated });
         }
         // What a reshape is told is held against what its elements become.
         let holds = operator == "Reshape";
@@ -127,7 +133,7 @@ impl Found {
         (operands, said): (Vec<Dims>, Vec<Option<Dims>>),
         scratch: &Context,
     ) -> Result<Self, String> {
-        let allowed = Allowed { folds: true, asks: true, looks_up: true };
+        let allowed = Allowed { folds: true, asks: true, looks_up: true, borders: false };
         let step = StepLengths { operands, said, allowed };
         let results = step.try_out(symbols, plan, scratch)?;
         Ok(Self { step, results, numbers: None, calculated: Vec::new() })

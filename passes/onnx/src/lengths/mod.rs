@@ -188,5 +188,6 @@ pub fn allowed(operator: &str) -> Allowed {
     ];
     const ASKS: [&str; 6] =
         ["Range", "Trilu", "ArgMax", "ArgMin", "Attention", "MultiHeadAttention"];
-    Allowed { folds: FOLDS.contains(&operator), asks: ASKS.contains(&operator), looks_up: false }
+    let (folds, asks) = (FOLDS.contains(&operator), ASKS.contains(&operator));
+    Allowed { folds, asks, ..Allowed::default() }
 }

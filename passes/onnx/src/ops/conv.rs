@@ -9,6 +9,7 @@ use crate::elements::Scalar;
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Tensor, computed};
+use crate::plan::Ends;
 use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[op(
@@ -34,14 +35,24 @@ pub fn conv(node: &Node<'_>) -> Result<Plan> {
     let element = x.element();
     let dims = convolution.dims();
     let result = node.ty(element, dims.clone())?;
-    Ok(Plan::new(operands, vec![result], move |b, args| {
-        let padded = convolution.window.pad(b, &args[0], Scalar::Int(0));
+    let lead = [x.length(0).cloned(), None];
+    let lengths = convolution.window.lengths(node, x, &lead)?;
+    let ends = lengths.is_some();
+    let plan = Plan::new(operands, vec![result], move |b, args| {
+        let padded = match ends {
+            true => convolution.window.put_into(b, &args[0], Scalar::Int(0)),
+            false => convolution.window.pad(b, &args[0], Scalar::Int(0)),
+        };
         let start = convolution.start(b, computed(element), args.get(2));
         let Reads { x, w, reduced } = convolution.reads(b, &padded, &args[1]);
         let sum = accumulate(b, &start, &reduced, (&x.0, x.1), (&w.0, w.1));
         let y = b.cast(&sum, element);
         vec![b.reshape(&y, &dims)]
-    }))
+    });
+    Ok(match lengths {
+        Some(dims) => plan.knowing_by(Ends::Bordered, dims),
+        None => plan,
+    })
 }
 
 /// Groups are an axis of their own; a group of one channel or filter has no axis for it.

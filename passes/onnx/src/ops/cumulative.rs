@@ -7,6 +7,7 @@ use crate::elements::Scalar;
 use crate::error::Result;
 use crate::node::{Node, Plan};
 use crate::payload::{Build, Tensor, computed};
+use crate::plan::Ends;
 use crate::types::ElementType;
 
 const ATTRIBUTES: &[&str] = &["exclusive", "reverse"];
@@ -38,7 +39,7 @@ fn cumulative(node: &Node<'_>, product: bool) -> Result<Plan> {
     });
     // What is added up from the beginning on knows nothing of what comes behind.
     let ends = x.lengths.iter().any(Option::is_some) && (!reverse || x.length(axis).is_none());
-    Ok(if ends { plan.knowing_whole(x.lengths.clone()) } else { plan })
+    Ok(if ends { plan.knowing_by(Ends::Ignored, x.lengths.clone()) } else { plan })
 }
 
 /// Sums, or products, of everything up to an element along an axis, itself too; in reverse from it on.

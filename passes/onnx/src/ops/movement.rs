@@ -10,7 +10,6 @@ use crate::elements::{Elements, Scalar};
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Access, Build, Tensor, broadcast, identity};
-use crate::plan::Knows;
 use crate::types::{ElementType, Shape, TensorType};
 
 pub const OPERATORS: &[Operator] = &[
@@ -273,7 +272,7 @@ fn slice(node: &Node<'_>) -> Result<Plan> {
             if begins.iter().any(Option::is_some) {
                 return Ok(from_the_end(x, (sizes, offsets, strides), begins).knowing(dims));
             }
-            plan.knows = Some(Knows { dims, whole: false });
+            plan = plan.knowing(dims);
         }
     }
     if strides.iter().all(|&step| step > 0) {

@@ -13,6 +13,7 @@ use crate::elements::Scalar;
 use crate::error::Result;
 use crate::node::{Node, Operand, Plan};
 use crate::payload::{Build, Calc, Num, Tensor, computed, identity};
+use crate::plan::Ends;
 use crate::types::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
@@ -111,8 +112,14 @@ fn max_pool(node: &Node<'_>) -> Result<Plan> {
     if wants_indices {
         results.push(node.ty(ElementType::I64, dims.clone())?);
     }
-    Ok(Plan::new(vec![x.clone()], results, move |b, args| {
-        let padded = window.pad(b, &args[0], least(element));
+    let lead = [x.length(0).cloned(), x.length(1).cloned()];
+    let lengths = window.lengths(node, x, &lead)?.filter(|_| !wants_indices);
+    let ends = lengths.is_some();
+    let plan = Plan::new(vec![x.clone()], results, move |b, args| {
+        let padded = match ends {
+            true => window.put_into(b, &args[0], least(element)),
+            false => window.pad(b, &args[0], least(element)),
+        };
         let sum = computed(element);
         let start = b.fill(sum, &dims, least(sum));
         if wants_indices {
@@ -122,7 +129,11 @@ fn max_pool(node: &Node<'_>) -> Result<Plan> {
         }
         let best = slide(b, &window, &padded, &start, |calc, x, best| calc.max(best, x));
         vec![b.cast(&best, element)]
-    }))
+    });
+    Ok(match lengths {
+        Some(dims) => plan.knowing_by(Ends::Bordered, dims),
+        None => plan,
+    })
 }
 
 /// The greatest element of each window, and its row-major position in the whole tensor.

@@ -1,6 +1,8 @@
 //! Windows that slide over the last dimensions of a tensor: what Conv and the pools share.
 
+use weft_dialects::graph::Dims;
 use weft_dialects::ir::Linear;
+use weft_runtime::length::Length;
 
 use crate::elements::Scalar;
 use crate::error::Result;
@@ -110,6 +112,41 @@ impl Window {
         let before = [&lead[..], &self.before].concat();
         let after = [&lead[..], &self.reach].concat();
         b.pad(x, &before, &after, value)
+    }
+
+    /// The tensor within its border as [`Window::pad`] has it, or in one of no elements: what is behind its end is
+    /// `value`.
+    pub fn put_into<'c>(&self, b: &mut Build<'_, 'c>, x: &Tensor<'c>, value: Scalar) -> Tensor<'c> {
+        let lead = x.dims().len() - self.rank();
+        let dims = [&x.dims()[..lead], &self.padded()].concat();
+        let around = b.fill(x.element(), &dims, value);
+        let before = [&vec![0; lead][..], &self.before].concat();
+        b.insert(x, &around, &before, &vec![1; dims.len()])
+    }
+
+    /// The lengths of a result of so many leading dimensions, where `x` has some along the window; `None` where it has
+    /// none there, or the border follows from them.
+    pub fn lengths(
+        &self,
+        node: &Node<'_>,
+        x: &Operand,
+        lead: &[Option<Length>],
+    ) -> Result<Option<Dims>> {
+        let first = x.rank() - self.rank();
+        let limited = (0..self.rank()).filter(|&d| x.length(first + d).is_some());
+        let limited: Vec<usize> = limited.collect();
+        let same = node.string("auto_pad", "NOTSET")?.starts_with("SAME");
+        let follows = same && limited.iter().any(|&d| self.strides[d] > 1);
+        if limited.is_empty() || follows || node.flag("ceil_mode", false)? {
+            return Ok(None);
+        }
+        let along = (0..self.rank()).map(|d| {
+            let length = x.length(first + d)?;
+            let span = self.dilations[d] * (self.kernel[d] - 1) + 1;
+            let room = length.plus(&Length::number(self.before[d] + self.after[d] - span), 1);
+            Some(room.floor_div(self.strides[d]).plus(&Length::number(1), 1))
+        });
+        Ok(Some(lead.iter().cloned().chain(along).collect()))
     }
 
     /// The dimensions along which the window has more than one element.

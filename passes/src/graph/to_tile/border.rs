@@ -12,6 +12,7 @@
 use weft_dialects::ir::payload::Axis;
 use weft_dialects::ir::{Op, attr, ty};
 
+use crate::length;
 use crate::nest::{self, Border};
 use crate::tile::PrivateCache;
 
@@ -52,6 +53,11 @@ fn reader<'c>(op: Op<'c>, cache: Option<PrivateCache<'_>>) -> Option<Op<'c>> {
     let access = nest::generic_accesses(user).ok()?.into_iter().nth(operand)?;
     let border = Border::of(&access)?;
     let leading = access.shape.len().checked_sub(border.rank())?;
+    // A plane that ends where a length says has more of its border behind it.
+    let lengths = length::of_axes(op, access.shape.len()).ok()?;
+    if lengths[leading..].iter().any(Option::is_some) {
+        return None;
+    }
     let alone = |axis: usize| axes[axis].kind != Axis::Parallel || access.uses(axis);
     let windowed = (0..axes.len()).all(|axis| axes[axis].extent == 1 || alone(axis))
         && axes.iter().any(|axis| axis.kind == Axis::Reduction)
