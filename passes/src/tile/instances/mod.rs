@@ -101,8 +101,12 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
     };
     let ops = run.module.body(0).map(|block| block.ops()).unwrap_or_default();
     let module = run.module;
-    let plain = ops.into_iter().filter(|op| !length::is_in_graph(module, *op));
-    for graph in plain.filter_map(Graph::of) {
+    // Before anything is split: kernels that are done are erased.
+    let graphs: Vec<_> = ops
+        .into_iter()
+        .filter(|op| op.is("tile.graph") && !length::is_in_graph(module, *op))
+        .collect();
+    for graph in graphs.into_iter().filter_map(Graph::of) {
         split(run, &graph, machine, (&buffer, &shared), Asked { all, near, remarks })?;
     }
     Ok(())
