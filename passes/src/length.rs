@@ -66,9 +66,14 @@ pub(crate) fn give<'c>(context: &'c Context, made: Val<'c>, own: &[Option<&'stat
     }
 }
 
-/// The lengths of some axes of a nest.
+/// The lengths of a nest's axes.
 pub(crate) fn of_loops(axes: &[Loop]) -> Vec<Option<&'static Length>> {
     axes.iter().map(|axis| axis.length).collect()
+}
+
+/// Those of some of the axes, in another order.
+pub(crate) fn of_some(axes: &[Loop], own: &[usize]) -> Vec<Option<&'static Length>> {
+    own.iter().map(|&axis| axes[axis].length).collect()
 }
 
 /// The lengths of a tensor's dimensions, as far as an access reads it.
@@ -129,12 +134,13 @@ pub(crate) fn shifted_kernels(module: Op<'_>) -> HashSet<String> {
 /// The kernels of a module whose results depend on lengths: they fold along one, or ask for one; and its bodies.
 /// What is done to each point apart may be done to points that are not there.
 pub(crate) fn folding_kernels(module: Op<'_>) -> HashSet<&str> {
+    let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
     let mut found = HashSet::new();
-    if !has_symbols(module) {
+    // Most modules have none: their kernels are not looked into.
+    if !body.iter().any(|op| op.is("graph.symbol")) {
         return found;
     }
     found.extend(repeat::bodies(module).into_iter().map(|body| body.op.symbol()));
-    let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
     for kernel in body.into_iter().filter(|op| op.is("tile.kernel")) {
         kernel.walk(&mut |op| {
             let axes = op.is("linalg.generic").then(|| generic_axes(op).ok()).flatten();
@@ -169,11 +175,4 @@ pub(crate) fn asked_of_data(module: Op<'_>) -> HashMap<&str, BTreeSet<String>> {
         all.insert(body.op.symbol(), asked);
     }
     all
-}
-
-/// Returns whether callers decide lengths of a module. Passes that take an axis apart, or count on its
-/// extent, leave such a module as it is.
-pub(crate) fn has_symbols(module: Op<'_>) -> bool {
-    let body = module.first_block(0).map(|block| block.ops()).unwrap_or_default();
-    body.iter().any(|op| op.is("graph.symbol"))
 }

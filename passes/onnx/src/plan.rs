@@ -47,6 +47,21 @@ impl Operand {
         Self { ty, known, lengths: Vec::new(), ..self.clone() }
     }
 
+    /// Whether callers, or data, decide how many elements there are along some dimension.
+    pub fn has_lengths(&self) -> bool {
+        self.lengths.iter().any(Option::is_some)
+    }
+
+    /// A length for each dimension, also where none is known.
+    pub fn all_lengths(&self) -> Dims {
+        (0..self.rank()).map(|dim| self.length(dim).cloned()).collect()
+    }
+
+    /// How many elements there are along a dimension, a number where that is fixed.
+    pub fn count(&self, dim: usize) -> Length {
+        self.length(dim).cloned().unwrap_or_else(|| Length::number(self.dims()[dim]))
+    }
+
     /// How many elements there are along a dimension, where callers decide that.
     pub fn length(&self, dim: usize) -> Option<&Length> {
         self.lengths.get(dim)?.as_ref()
@@ -55,10 +70,7 @@ impl Operand {
     /// How many elements there are along some dimensions together, where callers decide one of them.
     pub fn length_of(&self, dims: &[usize]) -> Option<Length> {
         dims.iter().find_map(|&dim| self.length(dim))?;
-        let own = |&dim: &usize| {
-            self.length(dim).cloned().unwrap_or_else(|| Length::number(self.dims()[dim]))
-        };
-        Some(dims.iter().fold(Length::number(1), |all, dim| all.times(&own(dim))))
+        Some(dims.iter().fold(Length::number(1), |all, &dim| all.times(&self.count(dim))))
     }
 
     /// The extents.
@@ -149,15 +161,14 @@ impl Plan {
         self
     }
 
-    /// Says that the payload knows of lengths, and the lengths of its result.
-    pub fn knowing(mut self, dims: Dims) -> Self {
-        self.knows = Some(Knows { dims, ends: Ends::Known });
-        self
+    /// Says that the payload knows of lengths, and the lengths of its result, where there are some.
+    pub fn knowing(self, dims: Option<Dims>) -> Self {
+        self.knowing_by(Ends::Known, dims)
     }
 
     /// The same of one that keeps to the ends of its operands so.
-    pub fn knowing_by(mut self, ends: Ends, dims: Dims) -> Self {
-        self.knows = Some(Knows { dims, ends });
+    pub fn knowing_by(mut self, ends: Ends, dims: Option<Dims>) -> Self {
+        self.knows = dims.map(|dims| Knows { dims, ends });
         self
     }
 

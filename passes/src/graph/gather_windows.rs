@@ -115,7 +115,6 @@ fn copy<'c>(b: &mut Payload<'c>, axes: &[Loop], from: &Access<'c>, order: &[usiz
     let kinds = vec![Axis::Parallel; order.len()];
     let made =
         b.generic(&kinds, &[(from.tensor, read)], &[(empty, written)], |_, args| vec![args[0]]);
-    let lengths: Vec<_> = order.iter().map(|&axis| axes[axis].length).collect();
-    length::give(b.context(), made[0], &lengths);
+    length::give(b.context(), made[0], &length::of_some(axes, order));
     made[0]
 }

@@ -274,8 +274,7 @@ impl<'p, 'c> Written<'p, 'c> {
             let wide = self.wide(scalar, args[0], side, flips);
             vec![scalar.add(args[1], wide)]
         })[0];
-        let lengths: Vec<_> = own.iter().map(|&axis| axes[axis].length).collect();
-        length::give(self.context, sum, &lengths);
+        length::give(self.context, sum, &length::of_some(axes, &own));
         (sum, kept)
     }
 
@@ -342,8 +341,7 @@ impl<'p, 'c> Written<'p, 'c> {
             }
             vec![result]
         })[0];
-        let lengths: Vec<_> = self.parallel.iter().map(|&axis| axes[axis].length).collect();
-        length::give(self.context, corrected, &lengths);
+        length::give(self.context, corrected, &length::of_some(axes, &self.parallel));
         corrected
     }
 

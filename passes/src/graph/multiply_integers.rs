@@ -287,8 +287,7 @@ impl<'c> Product<'c> {
             };
             vec![scalar.add(start, scaled)]
         })[0];
-        let lengths: Vec<_> = parallel.iter().map(|&axis| self.axes[axis].length).collect();
-        length::give(context, scaled, &lengths);
+        length::give(context, scaled, &length::of_some(&self.axes, &parallel));
         scaled
     }
 }

@@ -87,15 +87,13 @@ impl<'c> Pool<'c> {
             return false;
         }
         // Where a window ends has to be known, but not how many there are.
-        let in_window = |axis: usize| {
+        let is_in_window = |axis: usize| {
             let mut dims = self.accesses[0].index.iter();
-            dims.any(|index| index.coefficients[axis] != 0 && index.as_axis() != Some(axis))
+            self.axes[axis].kind == Axis::Reduction
+                || dims.any(|index| index.coefficients[axis] != 0 && index.as_axis() != Some(axis))
         };
-        let lengths = (0..self.axes.len()).filter(|&axis| self.axes[axis].length.is_some());
-        let slices = self.padded.is_some_and(length::is_in);
-        if slices || { lengths }
-            .any(|axis| in_window(axis) || self.axes[axis].kind == Axis::Reduction)
-        {
+        let ends = |axis: usize| self.axes[axis].length.is_some() && is_in_window(axis);
+        if self.padded.is_some_and(length::is_in) || (0..self.axes.len()).any(ends) {
             return false;
         }
         let Some(slice) = self.padded else { return true };

@@ -373,8 +373,7 @@ impl Dims {
         };
         let (rows, columns) = (extents(&product.x), extents(&product.w));
         let places = product.weight.places;
-        let lengths = product.beside(&product.x).into_iter();
-        let lengths = lengths.map(|axis| product.axes[axis].length).collect();
+        let lengths = length::of_some(&product.axes, &product.beside(&product.x));
         Self { rows, lengths, columns, blocks: product.axes[product.sum].extent / places, places }
     }
 

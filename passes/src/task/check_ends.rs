@@ -9,7 +9,8 @@
 //!
 //! Outputs are laid out for the greatest lengths, but lie where callers want them, who give as much room as there is in
 //! a run. So a kernel may write no more: its axes have lengths, too. Both are expressions, and compared
-//! for the least and the greatest value of every symbol, and one between. It is run while kernels are tile programs.
+//! for the least and the greatest value of every symbol, and one between: no proof, but what forgets a length is found.
+//! It is run while kernels are tile programs.
 
 use std::collections::HashMap;
 
@@ -47,6 +48,7 @@ fn run(run: &mut Run<'_>) -> Result<(), Failed> {
         }
         let ports = ports(&program);
         for range in program.ranges() {
+            // Bodies are no kernels, and code is not looked into.
             let Some(members) = kernels.get(range.kernel).and_then(|op| read_members(*op).ok())
             else {
                 continue;
@@ -75,8 +77,8 @@ fn ports<'c>(program: &Program<'c>) -> Ports<'c> {
         let own = outputs.get(port.index as usize).map(Vec::as_slice).unwrap_or_default();
         let shape = ty::shape(program.output_types[port.index as usize]).unwrap_or_default();
         // Where another than the first dimension ends early callers' rows are not side by side, and all are copied.
-        let Some(first) = own.iter().position(Option::is_some) else { continue };
-        let rows = own[first].clone().unwrap_or_else(|| Length::number(0));
+        let first = own.iter().enumerate().find_map(|(dim, length)| Some((dim, length.as_ref()?)));
+        let Some((first, rows)) = first else { continue };
         let before = shape[..first].iter().all(|&extent| extent == 1);
         let behind: u64 = shape[first + 1..].iter().product();
         if before {
@@ -153,10 +155,11 @@ fn check(range: &Range<'_>, nest: &Nest<'_>, write: &Write<'_, '_>, symbols: &[S
 /// The least and the greatest value of every symbol, and one between, each with each.
 fn tried(symbols: &[&Symbol]) -> Vec<Vec<u64>> {
     let values = |symbol: &Symbol| {
-        let most = symbol.most / symbol.multiple.max(1) * symbol.multiple.max(1);
-        let least = symbol.least.next_multiple_of(symbol.multiple.max(1)).min(most);
-        let middle =
-            (least + (most - least) / 2).next_multiple_of(symbol.multiple.max(1)).min(most);
+        let multiple = symbol.multiple.max(1);
+        let most = symbol.most / multiple * multiple;
+        let next = |value: u64| value.next_multiple_of(multiple).min(most);
+        let least = next(symbol.least);
+        let middle = next(least + (most - least) / 2);
         let mut all = vec![least, middle, most];
         all.dedup();
         all

@@ -228,8 +228,7 @@ impl Way {
         let packer = |&number: &usize| {
             let access = &cut.inputs[number];
             let order = self.order(&cut, access);
-            let axes = order.iter().map(|&axis| cut.axes[axis].length);
-            let own = deep.inputs[number].shape.iter().zip(axes);
+            let own = deep.inputs[number].shape.iter().zip(length::of_some(&cut.axes, &order));
             let loop_of = |(&extent, length)| Loop { length, ..Loop::parallel(extent) };
             let loops: Vec<_> = own.map(loop_of).collect();
             let packer = format!("{name}_pack_{number}");

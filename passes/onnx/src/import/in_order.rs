@@ -20,7 +20,7 @@ impl Planner<'_> {
     pub(super) fn in_order(&mut self, node: &Node<'_>, name: &str, plan: &Plan) -> Option<ValueId> {
         let x = node.optional(0)?;
         let dims = plan.results.first()?.dims();
-        let own: Vec<Length> = (0..x.rank()).map(|d| length_of(x, d)).collect();
+        let own: Vec<Length> = (0..x.rank()).map(|d| x.count(d)).collect();
         let lengths = match node.op() {
             "Flatten" => {
                 let axis = node.int("axis").ok()?.unwrap_or(1);
@@ -41,9 +41,8 @@ impl Planner<'_> {
         }
         let fixed = |length: &Length| length.as_number().is_none().then(|| length.clone());
         let said: Dims = lengths.iter().map(fixed).collect();
-        let kind = if node.op() == "Flatten" { "Flatten" } else { "Reshape" };
         let plan = in_order(x, dims, &said);
-        Some(self.told_step((kind, name), plan, vec![Some(said)])[0])
+        Some(self.told_step((node.op(), name), plan, vec![Some(said)])[0])
     }
 
     /// The lengths that a Reshape asks for, of a tensor with those of `own`.
@@ -78,10 +77,6 @@ impl Planner<'_> {
         }
         Some(asked)
     }
-}
-
-fn length_of(x: &Operand, dim: usize) -> Length {
-    x.length(dim).cloned().unwrap_or_else(|| Length::number(x.dims()[dim]))
 }
 
 fn product(lengths: &[Length]) -> Length {

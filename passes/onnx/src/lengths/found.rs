@@ -12,6 +12,9 @@ use crate::payload::graph_type;
 use crate::plan::{Ends, Operand, Plan, ValueId};
 use crate::types::TensorType;
 
+/// What a payload that knows of lengths may do.
+const KNOWING: Allowed = Allowed { folds: true, asks: true, looks_up: true, borders: false };
+
 /// What its payload is told.
 #[derive(Debug, Clone, Default)]
 pub struct StepLengths {
@@ -94,8 +97,7 @@ impl Found {
                 there.as_number().is_none().then_some(there)
             };
             let dims = knows.dims.iter().map(|length| there(length.as_ref()?)).collect();
-            let borders = knows.ends == Ends::Bordered;
-            let allowed = Allowed { folds: true, asks: true, looks_up: true, borders };
+            let allowed = Allowed { borders: knows.ends == Ends::Bordered, ..KNOWING };
             let step = StepLengths { operands, said: vec![Some(dims)], allowed };
             let results = step.try_out(symbols, plan, scratch)?;
             return Ok(Self { step, results, numbers: None, calculated });
@@ -133,8 +135,7 @@ impl Found {
         (operands, said): (Vec<Dims>, Vec<Option<Dims>>),
         scratch: &Context,
     ) -> Result<Self, String> {
-        let allowed = Allowed { folds: true, asks: true, looks_up: true, borders: false };
-        let step = StepLengths { operands, said, allowed };
+        let step = StepLengths { operands, said, allowed: KNOWING };
         let results = step.try_out(symbols, plan, scratch)?;
         Ok(Self { step, results, numbers: None, calculated: Vec::new() })
     }

@@ -115,9 +115,7 @@ fn calculated(operator: &str, symbols: &Symbols, inputs: &[Vec<Length>]) -> Opti
         ("Neg", [one]) => Some(one.iter().map(|x| Length::default().plus(x, -1)).collect()),
         ("ReduceProd", [one, ..]) => fold(one, Length::number(1), Length::times),
         ("ReduceSum", [one, ..]) => fold(one, Length::default(), |x, y| x.plus(y, 1)),
-        ("ReduceMax", [one, ..]) => {
-            Some(vec![one.iter().skip(1).fold(one.first()?.clone(), |all, own| all.greatest(own))])
-        }
+        ("ReduceMax", [one, ..]) => fold(one, one.first()?.clone(), Length::greatest),
         ("Equal", [one, other]) => pairs(one, other, |x, y| equal(symbols, x, y)),
         _ => None,
     }

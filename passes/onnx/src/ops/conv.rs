@@ -39,20 +39,14 @@ pub fn conv(node: &Node<'_>) -> Result<Plan> {
     let lengths = convolution.window.lengths(node, x, &lead)?;
     let ends = lengths.is_some();
     let plan = Plan::new(operands, vec![result], move |b, args| {
-        let padded = match ends {
-            true => convolution.window.put_into(b, &args[0], Scalar::Int(0)),
-            false => convolution.window.pad(b, &args[0], Scalar::Int(0)),
-        };
+        let padded = convolution.window.pad_to_ends(b, &args[0], (Scalar::Int(0), ends));
         let start = convolution.start(b, computed(element), args.get(2));
         let Reads { x, w, reduced } = convolution.reads(b, &padded, &args[1]);
         let sum = accumulate(b, &start, &reduced, (&x.0, x.1), (&w.0, w.1));
         let y = b.cast(&sum, element);
         vec![b.reshape(&y, &dims)]
     });
-    Ok(match lengths {
-        Some(dims) => plan.knowing_by(Ends::Bordered, dims),
-        None => plan,
-    })
+    Ok(plan.knowing_by(Ends::Bordered, lengths))
 }
 
 /// Groups are an axis of their own; a group of one channel or filter has no axis for it.

@@ -38,8 +38,8 @@ fn cumulative(node: &Node<'_>, product: bool) -> Result<Plan> {
         vec![b.cast(&y, element)]
     });
     // What is added up from the beginning on knows nothing of what comes behind.
-    let ends = x.lengths.iter().any(Option::is_some) && (!reverse || x.length(axis).is_none());
-    Ok(if ends { plan.knowing_by(Ends::Ignored, x.lengths.clone()) } else { plan })
+    let ends = x.has_lengths() && (!reverse || x.length(axis).is_none());
+    Ok(plan.knowing_by(Ends::Ignored, ends.then(|| x.lengths.clone())))
 }
 
 /// Sums, or products, of everything up to an element along an axis, itself too; in reverse from it on.

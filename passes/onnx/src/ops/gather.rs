@@ -1,6 +1,5 @@
 //! Operators whose reads depend on data.
 
-use weft_dialects::graph::Dims;
 use weft_dialects::ir::Linear;
 
 use super::movement::moved;
@@ -95,9 +94,9 @@ pub fn looked_up(data: &Operand, indices: &Operand, axis: usize) -> Plan {
     let result = TensorType::temporary(data.element(), &dims);
     let (source, ty) = (data.ty.clone(), result.clone());
     let operands = vec![data.clone(), indices.clone()];
-    let knows = data.lengths.iter().any(Option::is_some).then(|| {
-        let own = lengths_of(data);
-        [&own[..axis], &lengths_of(indices), &own[axis + 1..]].concat()
+    let knows = data.has_lengths().then(|| {
+        let own = data.all_lengths();
+        [&own[..axis], &indices.all_lengths(), &own[axis + 1..]].concat()
     });
     let plan = Plan::new(operands, vec![result], move |b, args| {
         let (data, rank) = (&args[0], dims.len());
@@ -117,11 +116,7 @@ pub fn looked_up(data: &Operand, indices: &Operand, axis: usize) -> Plan {
             calc.extract(data, &place)
         })]
     });
-    let plan = plan.asking(data.length(axis).cloned());
-    let plan = match knows {
-        Some(dims) => plan.knowing(dims),
-        None => plan,
-    };
+    let plan = plan.asking(data.length(axis).cloned()).knowing(knows);
     plan.folds(move |known| {
         let lengths = known[1].ty().dims();
         vec![moved(&known[0], &ty, |index| {
@@ -167,21 +162,9 @@ fn gather_elements(node: &Node<'_>) -> Result<Plan> {
             calc.extract(&args[0], &place)
         })]
     });
-    let plan = plan.asking(data.length(axis).cloned());
-    Ok(match has_lengths([data, indices]) {
-        true => plan.knowing(lengths_of(indices)),
-        false => plan,
-    })
-}
-
-/// Whether callers, or data, decide how long some of these are.
-fn has_lengths<const N: usize>(operands: [&Operand; N]) -> bool {
-    operands.iter().any(|operand| operand.lengths.iter().any(Option::is_some))
-}
-
-/// A length for each dimension of an operand.
-fn lengths_of(operand: &Operand) -> Dims {
-    (0..operand.rank()).map(|dim| operand.length(dim).cloned()).collect()
+    let some = data.has_lengths() || indices.has_lengths();
+    let knows = some.then(|| indices.all_lengths());
+    Ok(plan.asking(data.length(axis).cloned()).knowing(knows))
 }
 
 fn gather_nd(node: &Node<'_>) -> Result<Plan> {
@@ -216,8 +199,9 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
     let operands = vec![data.clone(), indices.clone()];
     let limited: Vec<_> = (batch..batch + length).filter(|&d| data.length(d).is_some()).collect();
     let ends: Vec<_> = limited.iter().filter_map(|&d| data.length(d).cloned()).collect();
-    let knows = has_lengths([data, indices])
-        .then(|| [&lengths_of(indices)[..outer], &lengths_of(data)[batch + length..]].concat());
+    let some = data.has_lengths() || indices.has_lengths();
+    let knows = some
+        .then(|| [&indices.all_lengths()[..outer], &data.all_lengths()[batch + length..]].concat());
     let plan = Plan::new(operands, vec![result.clone()], move |b, args| {
         let (data, rank) = (&args[0], result.rank());
         // One read of the indices for each coordinate that they give.
@@ -244,9 +228,5 @@ fn gather_nd(node: &Node<'_>) -> Result<Plan> {
             calc.extract(data, &place)
         })]
     });
-    let plan = plan.asking(ends);
-    Ok(match knows {
-        Some(dims) => plan.knowing(dims),
-        None => plan,
-    })
+    Ok(plan.asking(ends).knowing(knows))
 }

@@ -42,6 +42,7 @@ mod rotary;
 mod sample;
 mod scatter;
 pub mod shape;
+mod slice;
 mod softmax;
 pub mod suppress;
 #[cfg(test)]
@@ -173,6 +174,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
         sample::OPERATORS,
         scatter::OPERATORS,
         shape::OPERATORS,
+        slice::OPERATORS,
         softmax::OPERATORS,
         top_k::OPERATORS,
         training::OPERATORS,

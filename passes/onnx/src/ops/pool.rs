@@ -116,10 +116,7 @@ fn max_pool(node: &Node<'_>) -> Result<Plan> {
     let lengths = window.lengths(node, x, &lead)?.filter(|_| !wants_indices);
     let ends = lengths.is_some();
     let plan = Plan::new(vec![x.clone()], results, move |b, args| {
-        let padded = match ends {
-            true => window.put_into(b, &args[0], least(element)),
-            false => window.pad(b, &args[0], least(element)),
-        };
+        let padded = window.pad_to_ends(b, &args[0], (least(element), ends));
         let sum = computed(element);
         let start = b.fill(sum, &dims, least(sum));
         if wants_indices {
@@ -130,10 +127,7 @@ fn max_pool(node: &Node<'_>) -> Result<Plan> {
         let best = slide(b, &window, &padded, &start, |calc, x, best| calc.max(best, x));
         vec![b.cast(&best, element)]
     });
-    Ok(match lengths {
-        Some(dims) => plan.knowing_by(Ends::Bordered, dims),
-        None => plan,
-    })
+    Ok(plan.knowing_by(Ends::Bordered, lengths))
 }
 
 /// The greatest element of each window, and its row-major position in the whole tensor.

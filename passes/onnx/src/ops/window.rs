@@ -114,9 +114,17 @@ impl Window {
         b.pad(x, &before, &after, value)
     }
 
-    /// The tensor within its border as [`Window::pad`] has it, or in one of no elements: what is behind its end is
-    /// `value`.
-    pub fn put_into<'c>(&self, b: &mut Build<'_, 'c>, x: &Tensor<'c>, value: Scalar) -> Tensor<'c> {
+    /// The same where `ends` says that lengths end it: there is a border of no elements, too, for `value` goes on
+    /// behind the end.
+    pub fn pad_to_ends<'c>(
+        &self,
+        b: &mut Build<'_, 'c>,
+        x: &Tensor<'c>,
+        (value, ends): (Scalar, bool),
+    ) -> Tensor<'c> {
+        if !ends {
+            return self.pad(b, x, value);
+        }
         let lead = x.dims().len() - self.rank();
         let dims = [&x.dims()[..lead], &self.padded()].concat();
         let around = b.fill(x.element(), &dims, value);

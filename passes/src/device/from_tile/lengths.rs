@@ -109,8 +109,10 @@ pub(super) fn in_tiles<'c>(
             body(b, Along { at: Sum::value(at), size, last: None });
         });
         low = end;
-        for &[most, size] in sizes.repeated.iter().filter(|_| number == 0) {
-            low = in_one(b, [low, high], (size, most), body);
+        if number == 0 {
+            for &[most, size] in &sizes.repeated {
+                low = in_one(b, [low, high], (size, most), body);
+            }
         }
     }
 }

@@ -196,10 +196,10 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
     }
     // Elements are looked up along the axes that are resized; of others there are as many as before.
     let others = wanted.iter().all(|(d, _)| x.length(*d).is_none());
-    let knows = others && x.lengths.iter().any(Option::is_some);
+    let knows = (others && x.has_lengths()).then(|| x.lengths.clone());
     let steps: Vec<_> = wanted.into_iter().map(|(d, axis)| Step::new(d, &axis)).collect();
     let tables: Vec<_> = steps.iter().flat_map(|step| step.tables(x.element())).collect();
-    let (x, lengths) = (x.clone(), x.lengths.clone());
+    let x = x.clone();
     let plan = Plan::new(vec![x], vec![result.clone()], move |b, args| {
         let (x, mut tables) = (&args[0], &args[1..]);
         if result.dims().contains(&0) {
@@ -213,8 +213,7 @@ fn resize(node: &Node<'_>) -> Result<Plan> {
         }
         vec![b.cast(&y, result.element())]
     });
-    let plan = plan.with(tables);
-    Ok(if knows { plan.knowing(lengths) } else { plan })
+    Ok(plan.with(tables).knowing(knows))
 }
 
 /// One axis that is resized.
